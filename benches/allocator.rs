@@ -28,7 +28,7 @@ macro_rules! by_choice {
         unsafe impl GlobalAlloc for Chosen {$(
             #[inline]
             unsafe fn $name(&self, $($arg: $ty),*) $(-> $out)? {
-                // SAFETY: the caller upholds the contract of this function, which is also that of both allocators.
+                // SAFETY: the caller upholds the contract of this function, and both allocators have the same contract.
                 unsafe { if KEEPS_PAGES.load(Relaxed) { PAGES.$name($($arg),*) } else { System.$name($($arg),*) } }
             }
         )*}

@@ -20,7 +20,7 @@ const TOTAL: Duration = Duration::from_millis(50);
 /// A call whose operands are already prepared.
 type Call = Box<dyn Fn() -> Result<()>>;
 
-/// All calls. Their operands have 2^24 elements if `large` is true, else 1024.
+/// Returns all calls, each with its name. Their operands have about 2^24 elements if `large` is true, else about 1024.
 #[allow(clippy::too_many_lines, reason = "it is a list")]
 fn calls<B: Backend>(b: &B, large: bool) -> Result<Vec<(&'static str, Call)>> {
     b.seed(1);

@@ -47,7 +47,7 @@ fn recording(c: &mut Criterion) {
     group.finish();
 }
 
-/// A Gaussian plus a sine, as one formula.
+/// A Gaussian plus `x` times its sine, as one formula.
 fn gaussian<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     expr!(b, 0.5 * exp(-(x - 0.3) * *2 / 1.7) + sin(x) * x)
 }

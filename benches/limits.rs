@@ -6,7 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes that each thread reads and writes. The smallest size fits into a fast cache, the largest one only into memory.
+/// Total sizes of the arrays of each thread, in bytes. The smallest size fits into a fast cache, the largest one only
+/// into memory.
 const SIZES: [usize; 4] = [96 << 10, 768 << 10, 8 << 20, 192 << 20];
 
 /// Minimum number of rounds.
@@ -52,7 +53,7 @@ fn least<P>(threads: usize, prepare: impl Fn() -> P + Sync, work: impl Fn(&mut P
     })
 }
 
-/// Returns the bandwidth in GB/s: the higher of the rates of two loops. A triad reads two arrays and writes one; a sum
+/// Returns the bandwidth in GB/s: the rate of the faster of two loops. A triad reads two arrays and writes one; a sum
 /// reads one array.
 fn bandwidth(threads: usize, bytes: usize) -> f64 {
     let n = bytes / 24;

@@ -33,7 +33,8 @@ fn loss<B: Backend>(b: &B, network: &Network<B>, x: &B::Array<f32>, y: &B::Array
     expr!(b, -mean(y * log(p + EPS) + (1 - y) * log(1 - p + EPS), ..))
 }
 
-/// Element `k` of a sequence that is the same in all programs.
+/// Returns element `k` of a sequence of numbers between -0.5 and 0.5. All compared programs make their inputs and
+/// weights from this sequence.
 fn number(k: usize) -> f32 {
     ((k * 37 + 11) % 101) as f32 / 101.0 - 0.5
 }

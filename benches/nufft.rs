@@ -1,8 +1,8 @@
-//! Measures non-uniform Fourier transforms. The part `all` makes a plan, sets the points, and executes the transform;
-//! the part `execute` is the execution alone. Prints lines `peer TAB case TAB part TAB nanoseconds`, with the minimum
-//! time of several rounds. For the part `sum`, the line has the sum of the squares of the result instead of a time.
-//! `cargo xtask peers nufft` runs this program together with FINUFFT. An argument selects the cases whose names contain
-//! it.
+//! Measures non-uniform Fourier transforms. Prints lines `peer TAB case TAB part TAB nanoseconds`, with the minimum
+//! time of several rounds. The part `all` is the time to make a plan, set the points, and execute the transform; the
+//! part `execute` is the time of the execution alone. For the part `sum`, the line has the sum of the squares of the
+//! result instead of a time. `cargo xtask peers nufft` runs this program together with FINUFFT. An argument selects the
+//! cases whose names contain it.
 //!
 //! RAYON_NUM_THREADS sets the number of threads.
 

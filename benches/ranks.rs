@@ -5,7 +5,7 @@
 //!
 //! On a single rank, each row also runs on a plain `Numpyish`, for comparison. All elements are float32, which is
 //! Heat's default. RAYON_NUM_THREADS sets the number of threads of a rank.
-#![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
+#![allow(clippy::reversed_empty_ranges)] // `1..-1` selects all but the first and the last
 
 use backends::{Error, Result, prelude::*};
 use backends_sharded::{
@@ -170,8 +170,8 @@ fn heat_formula<B: Backend>(b: &B, u: &B::Array<f32>) -> Result<B::Array<f32>> {
     expr!(b, inner + (above + below + left + right - inner * 4.0) * 0.1)
 }
 
-/// Measures the call of the row `clock.row`. If the call is a reduction to a single number, the number stays in an
-/// array.
+/// Measures the call of the row `clock.row`. A reduction to a single number returns an array without axes, not a number
+/// on the host.
 fn measure<B: Backend>(b: &B, clock: &Clock<'_>) -> Result<()> {
     let n = clock.n;
     let x = || vector(b, 0, n);

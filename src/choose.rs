@@ -97,7 +97,7 @@ impl AnyBackend {
     /// The backend named by the environment variable `BACKENDS_DEFAULT`, or [`Numpyish`] if the variable is not set.
     ///
     /// # Errors
-    /// The errors of parsing the name, but the text also names the variable, as in "`BACKENDS_DEFAULT=cupy` names no
+    /// The errors of parsing the name, but the text also names the variable, as in "BACKENDS_DEFAULT: `cupy` is not a
     /// backend".
     ///
     /// ```

@@ -73,7 +73,7 @@ fn on_host<B: Backend>(b: &B) -> Result<bool> {
     Ok(b.host_view(&nothing).is_some())
 }
 
-/// The shape of the matrix, after a check that its indices fit into memory and into the dtype.
+/// Returns the shape of the matrix, or an error if its indices do not fit into memory or into the dtype.
 fn triangle<T: Integer>(op: &'static str, n: usize, m: Option<usize>) -> Result<[usize; 2]> {
     let shape = [n, m.unwrap_or(n)];
     rules::count(op, &shape, size_of::<i64>())?;

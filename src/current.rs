@@ -1,5 +1,5 @@
-//! The current backend, used by functions that take no backend argument. It is set for a scope, a thread or the
-//! process.
+//! The current backend, used by functions that take no backend argument. It is set for a scope within a thread, or for
+//! the process.
 //!
 //! [`current`] returns the first of these backends that is set: the backend of the innermost [scope](scoped) of this
 //! thread; the process's [default](set_default); the backend that the environment variable `BACKENDS_DEFAULT` names;
@@ -169,7 +169,7 @@ impl<F: Future> Future for InScope<F> {
     }
 }
 
-/// Types that know their backend and device. The arrays of [`AnyBackend`] implement this trait in every dtype.
+/// Arrays that can report their backend and device. The arrays of [`AnyBackend`] implement this trait in every dtype.
 pub trait Placed {
     /// Name of the backend, such as `"torch"`.
     fn library(&self) -> &'static str;
@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    /// A part of a framework whose users do not pass a backend to each call.
+    /// A layer of a neural network, in a framework whose users do not pass a backend to each call.
     struct Layer(AnyArray<f64>);
 
     impl Layer {

@@ -120,8 +120,8 @@ fn joined<B: Backend, T: Element, const N: usize>(b: &B, parts: [B::Array<T>; N]
     b.concat_with(parts, ConcatOptions::new().axis(-1))
 }
 
-/// Multiplies the first and the last element along the last axis by these two weights. A single element is multiplied
-/// by both.
+/// Multiplies the first element along the last axis by `ends[0]`, and the last element by `ends[1]`. A single element
+/// is multiplied by both.
 fn weighted<B: Backend, R: Precision>(b: &B, x: B::Array<R>, n: usize, ends: [f64; 2]) -> Result<B::Array<R>> {
     if ends == [1.0; 2] {
         return Ok(x);
@@ -171,12 +171,13 @@ fn first_sine<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize) -> Res
     b.negative(last(b, &b.imag(spectrum)?, 1, n + 1, 1)?)
 }
 
-/// The cosine transform of the second kind. For a sine transform, the signs of the elements alternate.
+/// The cosine transform of the second kind. For a sine transform, changes the sign of every second element of `x`
+/// first.
 fn second<B: Backend, R: Precision>(b: &B, x: &B::Array<R>, n: usize, wave: Wave) -> Result<B::Array<R>> {
     let (even, odd) = (last(b, x, 0, n, 2)?, b.flip(last(b, x, 1, n, 2)?, -1)?);
     let odd = if wave == Wave::Sine { b.negative(odd)? } else { odd };
     let spectrum = b.rfft(joined(b, [even, odd])?)?;
-    // multiplication by two is exact, so the factor can be applied here
+    // multiplication by the transform's factor 2 is exact, so `turns` can contain this factor
     let turns = b.multiply(turns::<B, R>(b, n / 2 + 1, 0.0, -PI / (2 * n) as f64)?, R::Complex::from_f64(2.0))?;
     let mirrored = |x: &_| b.flip(last(b, x, 1, n.div_ceil(2), 1)?, -1);
     let (tail, tail_turns) = (mirrored(&spectrum)?, mirrored(&turns)?);

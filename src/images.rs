@@ -142,7 +142,7 @@ fn separable<B: Backend, T: WideFloat>(
     })
 }
 
-/// Convolves the array with a normal distribution, or with a derivative of one.
+/// Convolves the array with a normal distribution, or with its derivative of order `order`.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 pub fn gaussian_filter<B: Backend, T: WideFloat>(
     b: &B,

@@ -138,7 +138,7 @@ mod tests {
                 Ok(memory) => {
                     assert!(memory.in_use <= memory.peak && memory.available <= memory.total, "{info}: {memory}")
                 }
-                // this is not Linux, or the device is a GPU of an old libtorch
+                // the memory is unknown on systems other than Linux, and on GPUs with an old libtorch
                 Err(error) => {
                     assert!(matches!(error, Error::Unavailable { .. } | Error::Unsupported { .. }), "{error}")
                 }

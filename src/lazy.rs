@@ -1,6 +1,6 @@
 //! Formulas written with operators instead of the macro `expr!`. A formula consists of a tree of ops, and of leaves:
-//! the arrays and scalars that the ops read. The trees are the same as those of the macro, but here each part of a
-//! formula carries its own leaves.
+//! the arrays and scalars that the ops read. The trees are the same as those of the macro, but here each subformula
+//! stores its own leaves.
 
 use crate::{
     ArrayAttributes, Arrays, Axes, Complex, Element, Result, ops,
@@ -166,11 +166,11 @@ impl<'a, A: ArrayAttributes> Term for &'a A {
     }
 }
 
-/// Implements binary operators. With `lazy:`, a formula is the left operand. Otherwise, a number of the type `$left`
-/// is the left operand, with the given tree and leaves, and a formula is the right operand.
+/// Implements binary operators. With `lazy:`, the left operand is a formula. Otherwise, the left operand is a number of
+/// the type `$left` with the tree `$tree` and the leaves `$leaves`, and the right operand is a formula.
 macro_rules! operators {
     (lazy: $($op:ident $trait:ident $method:ident),*) => {$(
-        #[doc(hidden)] // the operators are named above; their bounds would fill the page
+        #[doc(hidden)] // the operators' bounds would fill the page of `Lazy`
         impl<X, L, Y> rust::$trait<Y> for Lazy<X, L>
         where
             X: Typed<Out: Join<<Y::Tree as Typed>::Out>>,
@@ -203,7 +203,8 @@ macro_rules! operators {
     )*};
 }
 
-/// Implements operators with a number on either side.
+/// Implements [`Term`] for a number type, so that numbers can be right operands, and the operators with a number on the
+/// left.
 macro_rules! number {
     ($($number:ty: $tree:ty, $leaves:ty, $out:ty, |$x:ident| $new:expr;)*) => {$(
         #[diagnostic::do_not_recommend]

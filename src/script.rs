@@ -484,7 +484,7 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-#[allow(clippy::reversed_empty_ranges)] // backward, `1..-1` is not empty
+#[allow(clippy::reversed_empty_ranges)] // in `1..-1`, -1 counts from the end of the axis
 mod tests {
     use super::*;
 

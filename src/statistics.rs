@@ -40,8 +40,8 @@ fn known<B: Backend, T: Real>(
     keepdims: bool,
     replaced: T,
 ) -> Result<B::Array<T>> {
-    // a result that comes from NaN elements only equals `replaced`; if the results are on the host and none of them
-    // equals `replaced`, no second pass over the elements is needed
+    // a result that was computed only from NaN elements equals `replaced`; if the results are on the host and none of
+    // them equals `replaced`, no second pass over the elements is needed
     if b.host_view(&result).and_then(|result| result.as_slice()).is_some_and(|result| !result.contains(&replaced)) {
         return Ok(result);
     }
@@ -583,7 +583,7 @@ pub fn unwrap<B: Backend, T: Precision>(
     let (before, behind) = (part(b, x, axis, 0..len - 1)?, part(b, x, axis, 1..len)?);
     let step = b.subtract(&behind, &before)?;
     let near = b.subtract(b.remainder(b.add(&step, half)?, T::of(period))?, half)?;
-    // -half and half are equivalent results; takes the one with the sign of the step
+    // `-half` and `half` differ by one period, so both are correct; takes the one with the sign of `step`
     let ends = lazy(&near).equal(lazy(-half)) & lazy(&step).greater(0.0);
     let near = ends.r#where(lazy(half), &near).eval(b)?;
     let turn = lazy(&step).abs().less(lazy(least)).r#where(0.0, lazy(&near) - &step).eval(b)?;

@@ -15,8 +15,8 @@ fn said<T: std::fmt::Debug>(outcome: Result<T>) -> String {
     outcome.unwrap_err().to_string()
 }
 
-/// An array of two rows and three columns, and four indices for its last axis; two of the indices (-4 and 9) are out of
-/// range.
+/// Returns an array with two rows and three columns, and four indices for its last axis; two of the indices (-4 and 9)
+/// are out of range.
 fn samples(b: &Cuda) -> (<Cuda as Arrays>::Array<f64>, <Cuda as Arrays>::Array<i64>) {
     (b.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]).unwrap(), b.asarray([2_i64, -4, 0, 9]).unwrap())
 }
@@ -118,8 +118,8 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
         assert_eq!(other.join().unwrap(), of_take);
     });
 
-    // while the check of `take` is unreported, `add_at` does not overwrite `sum`, which another thread allocated;
-    // instead the result gets new memory, and a thread that reads the result gets the error
+    // until the error of `take` is reported, `add_at` does not overwrite `sum`, which another thread allocated; the
+    // result gets new memory instead, and a thread that reads the result gets the error
     let mut sum = thread::scope(|scope| scope.spawn(|| b.zeros::<f64>([2, 4]).unwrap()).join().unwrap());
     let taken = b.take(&x, &far, 1).unwrap();
     b.add_at(&mut sum, ix![..], &taken).unwrap();

@@ -1,5 +1,5 @@
-//! Tests the errors that the CUDA backend returns if libraries are missing or memory is full. The software CUDA device
-//! (`tools/soft-cuda`) can imitate these situations.
+//! Tests the errors that the CUDA backend returns if libraries are missing, memory is full or a kernel fails. The
+//! software CUDA device (`tools/soft-cuda`) can imitate these situations.
 //!
 //! A process can have only one driver, so every case runs in a child process: this program, with the environment
 //! variable [`CASE`] set.
@@ -155,7 +155,8 @@ fn little_memory() -> Result<()> {
     Ok(())
 }
 
-/// The backend keeps freed memory for new arrays of the same size, but releases it if arrays of other sizes need it.
+/// Tests that the backend, which caches freed memory for new arrays of the same size, releases cached memory if the
+/// device has no memory left for an array of another size.
 fn freed_memory() -> Result<()> {
     let b = Cuda::new(0)?;
     for n in [1_000, 20_000, 50_000, 90_000, 60_000, 100_000] {
@@ -197,7 +198,7 @@ fn any_allocation_fails() {
     let driver = common::SoftCuda::open().expect("the software driver is loaded");
     let mut failures = 0;
     for n in 1.. {
-        // a single failure has no effect: the backend frees the memory that it keeps for reuse, and tries again
+        // a single failure has no effect: the backend frees its cached memory, and tries the allocation again
         driver.fail_allocations(n, 1);
         assert_eq!(program(&b), Ok(expected), "after allocation {n}");
         driver.fail_allocations(n, u64::MAX);
@@ -222,7 +223,7 @@ fn whichever_allocation_fails() {
     }
 }
 
-/// Runs a program in which the op `op` fails on the device, and checks that the error names `op`.
+/// Runs a program while a mistake is planted in the device, and checks that the error names the op `op`.
 fn fault(op: &'static str) {
     let b = Cuda::new(0).unwrap();
     let program = || -> Result<()> {
@@ -237,12 +238,12 @@ fn fault(op: &'static str) {
     assert!(error.to_string().contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{error}");
 }
 
-/// The device reports a fault to a later call, unless `BACKENDS_CUDA_SYNC` makes every op wait for the kernels that it
-/// launches.
+/// By default, the error of a failed kernel names the op whose call waits for the device. With `BACKENDS_CUDA_SYNC`,
+/// every op waits for the kernels that it launches, so the error names the op that launched the kernel.
 #[test]
 fn a_fault_on_the_device_is_said_by_the_op_that_made_it() {
     let Some(folder) = soft_cuda() else { return };
-    // `cholesky` is the first op that waits
+    // the planted mistake is in a kernel of `tril`, but `cholesky` is the first op that waits for the device
     child("a fault, said late", &folder, &[("SOFT_CUDA_PLANT", "bounds:triangle")]);
     for (case, planted) in [
         ("a fault of a kernel", "bounds:triangle"),

@@ -133,7 +133,7 @@ fn results_are_written_over_arrays_that_are_given() {
     let part = b.getitem(new(&b), backends::slices![1..]).unwrap();
     let root = host(&b.abs(b.getitem(&x, backends::slices![1..]).unwrap()).unwrap());
     assert_eq!(host(&within(1, 0, || b.abs(part))), root);
-    // the memory is not reused if the variable itself or a view still refers to it, or if the result has another size
+    // the memory is not reused if another handle or a view still refers to it, or if the result has another size
     let (one, handle) = (new(&b), new(&b));
     let view = b.flip(&one, 0).unwrap();
     within(1, 1, || b.exp(one));
@@ -144,7 +144,8 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(b.shape(&wide), [2, 600]);
     let flags = within(1, 1, || b.greater(one, 0.0));
     assert_eq!(host(&b.astype(&flags).unwrap()), before.mapv(|x| f64::from(x > 0.0)).into_shared());
-    // the result for a small view of a large allocation gets new memory, so the large allocation is not kept for it
+    // if the argument is a small view of a large allocation, the result gets new memory, so that the large allocation
+    // can be freed
     let part = b.getitem(new(&b), backends::slices![..10]).unwrap();
     within(1, 1, || b.exp(part));
     assert_eq!(host(&x), before);
@@ -378,8 +379,8 @@ fn kernels_are_compiled_once() {
     let run = || {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["kernels_are_compiled_once", "--exact"]).env(CHILD, "1").env("BACKENDS_CACHE", &folder);
-        // without this variable, the child process does not report the kernels in this new folder as missing from a
-        // bundle
+        // if this variable were set, the child process would record its kernel as missing from the GPU bundle, although
+        // it compiles the kernel only because its cache folder is new
         command.env_remove("BACKENDS_CUDA_KERNELS");
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

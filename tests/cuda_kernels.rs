@@ -12,8 +12,8 @@ use std::env;
 #[test]
 fn kernels_of_all_rows_compile() {
     let Some(target) = available("nvrtc", Target::of((9, 0))) else { return };
-    // if `BACKENDS_DTYPES` limits the tests to some dtypes, only the kernels of these dtypes are compiled, and the
-    // reductions, which are one unit for all dtypes
+    // if `BACKENDS_DTYPES` limits the tests to some dtypes, only the kernels of these dtypes and the reductions (one
+    // unit for all dtypes) are compiled
     let sampled = env::var("BACKENDS_DTYPES").ok();
     let is_tried = |dtype: &str| sampled.as_ref().is_none_or(|names| names.split(',').any(|name| name == dtype));
     for unit in check::rows(OPS) {

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// Generates the tests of one macro call. They cover the rows of the user's table, if the call has one, otherwise the
 /// rows of the base table.
 ///
-/// The tests of rows in `missing` are marked as ignored.
+/// `missing` lists rows that the backend lacks. The tests of these rows are marked as ignored.
 pub fn tests(input: &Input, model: &Model, missing: &BTreeSet<String>) -> TokenStream {
     let root = &input.root;
     let (Some(backend), Some(ty)) = (&input.backend, &input.backend_type) else {
@@ -363,8 +363,8 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
 }
 
 /// Generates tests that call the row's op with random arguments in every dtype. The op must return a result or an
-/// error, and must reject the same arguments as on other backends. Most calls use the first dtype, which is the usual
-/// one.
+/// error, and must reject the same arguments as on other backends. Most calls use the first dtype: float64 or int64, if
+/// the row has one of them.
 fn answers(op: &Op, dtypes: &[&String], model: &Model) -> TokenStream {
     if dtypes.is_empty() {
         return quote!();

@@ -11,8 +11,8 @@ use syn::LitStr;
 /// use the table.
 pub fn exported_macro(input: &Input, name: &Ident, table: &str) -> TokenStream {
     let root = &input.root;
-    // gives `$crate` the span of the name, so that it means the user's crate, where the name was written; with
-    // another span it would mean the facade, whose macro contains this code
+    // gives `$crate` the span of the trait's name, so that `$crate` means the user's crate; with the span of this code,
+    // it would mean the facade
     let here = quote_spanned!(name.span() => $crate);
     let exported = format_ident!("backend_{}", snake(&name.to_string()));
     let doc = format!(
@@ -64,8 +64,8 @@ pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> 
     }
 }
 
-/// Implements the trait for the backend of an overlay, a table that adds a column for this backend. `is_right` is
-/// false if the user's table has mistakes; the backend then gets no rows.
+/// Implements the trait for the backend of an overlay, a table that adds a column for this backend. If `is_right` is
+/// false, the user's table has mistakes, and the backend gets no rows.
 fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStream, TokenStream> {
     let (source, path) = input.read()?;
     let (mut report, mut unsaid) = (Report::default(), Report::default());
@@ -162,8 +162,8 @@ fn wrapped(input: &Input, table: &SourceFile, overlay: &str) -> Option<(Model, B
     Some((model, column))
 }
 
-/// Checks the overlay. The rows of the user's table were already checked where the table is defined, so mistakes in
-/// them are not reported again.
+/// Checks the overlay, if `is_right` is true. The macro call that defines the user's table checks the rows of this
+/// table, so mistakes in them are not reported again.
 fn settle(source: &SourceFile, model: &mut Model, report: &mut Report, is_right: bool) {
     if is_right {
         model.ops.iter_mut().for_each(|op| op.own = false);

@@ -15,8 +15,8 @@ pub(crate) const BASE: &str = include_str!("../../ops.toml");
 const USER: &str = include_str!("../../examples/demo-ops/my_ops.toml");
 const OVERLAY: &str = include_str!("../../examples/demo-ops/naive.toml");
 
-/// Rows of the base table: those that the other tables refer to, and some rows of every kind. The list is short, so
-/// that many tables can be tried.
+/// Rows of the base table: the rows to which the two other tables refer, and rows with various mappings and parameters.
+/// The list is short, so that many tables can be tried.
 const ROWS: [&str; 28] = [
     "reshape",
     "flatten",
@@ -54,8 +54,8 @@ const STACK: usize = 4 << 20;
 /// Time limit of one expansion. An expansion usually takes a few milliseconds, and much longer on a busy machine.
 const MOST_TIME: Duration = Duration::from_secs(120);
 
-/// Returns a shorter table: the part before the first row, and the rows in `names`. In the first part, references to
-/// other rows are removed.
+/// Returns a shorter table: the sections before the first row, and the rows in `names`. References to other rows are
+/// removed from these sections.
 pub(crate) fn slice(table: &str, names: &[&str]) -> String {
     let mut rows = table.split("\n[op.");
     let without_op = |line: &str| match line.split_once(", op = \"").and_then(|(a, b)| Some((a, b.split_once('"')?))) {
@@ -305,7 +305,7 @@ fn damage_lines(text: &str, random: &mut Random) -> String {
         1 => lines.insert(i, lines[j].clone()),
         2 => lines.swap(i, j),
         3 => {
-            // gives one key the value of another key
+            // replaces the value of one key by the value of another key
             let value = lines[j].split_once('=').map_or("", |(_, value)| value).to_string();
             let key = lines[i].split_once('=').map_or(lines[i].as_str(), |(key, _)| key).to_string();
             lines[i] = format!("{key}={value}");

@@ -47,7 +47,7 @@ pub struct Input {
     pub gradients: bool,
     /// Tests one of every `every` rows; `None` tests all rows.
     pub every: Option<usize>,
-    /// Name of the enum of backends, if the macro call is about such an enum.
+    /// Name of an enum of backends, if the macro call declares the enum, or implements a trait for it.
     pub any: Option<Ident>,
     /// The types of the backends in the enum.
     pub of: Vec<syn::Path>,

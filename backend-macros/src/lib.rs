@@ -164,10 +164,12 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
     }
 }
 
-/// Copies mappings of each row to a new column, if the row has no mapping for it: the mappings that depend on no
-/// library (`compose`, `generic`) and, if the column accepts `each`, every scalar expression. A column that wraps a
-/// backend gets only the mappings that are the same for all libraries, because the inner backend has better
-/// implementations of all other ops. This restriction does not apply to a column that differentiates.
+/// Adds a mapping for a new column to rows without such a mapping. It is a copy of another mapping of the row that
+/// depends on no library (`compose`, `generic`) or, if the column accepts `each`, of a scalar expression.
+///
+/// If the column wraps a backend, it gets mappings only for rows all of whose mappings depend on no library, because
+/// the inner backend has better implementations of the other ops. A column that differentiates has no such restriction.
+/// A column of split arrays gets mappings for the rows whose column `split` is `parts`.
 fn inherit(model: &mut Model, new: &model::Backend) {
     for op in model.ops.iter_mut().filter(|o| !o.maps.contains_key(&new.name)) {
         let is_composed = match new {

@@ -8,7 +8,8 @@ use op_table::{
 };
 use std::collections::BTreeSet;
 
-/// Returns the names of the rows without a mapping for `column`, and of the rows whose compositions call such rows.
+/// Returns the names of the rows without a mapping for `column`, and of the rows whose compositions call these rows,
+/// directly or through other compositions.
 pub fn missing(model: &Model, column: &Backend) -> BTreeSet<String> {
     let map = |name: &str| model.op(name).and_then(|op| op.maps.get(&column.name));
     let mut missing: BTreeSet<String> =

@@ -42,7 +42,7 @@ const PAGE: usize = 4096;
 #[cfg(any(target_os = "linux", test))]
 const HUGE: usize = 2 << 20;
 
-/// Maximum number of blocks that are kept.
+/// Maximum number of freed blocks that are kept.
 const SLOTS: usize = 64;
 
 /// An allocator that keeps freed large blocks. The kept blocks belong to the process; this struct contains only the
@@ -68,7 +68,7 @@ static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 static KEPT: Kept = Kept { is_taken: AtomicBool::new(false), blocks: UnsafeCell::new(Blocks::NONE) };
 
-/// Memory use of large blocks; all zero if [`Pages`] is not the program's allocator.
+/// Returns the memory use of large blocks; all zero if [`Pages`] is not the program's allocator.
 pub fn usage() -> Usage {
     let kept = KEPT.with(|blocks| blocks.bytes).unwrap_or(0);
     Usage { in_use: IN_USE.load(Relaxed), peak: PEAK.load(Relaxed), kept }
@@ -84,13 +84,13 @@ pub(crate) fn keeps_pages() -> bool {
 /// Configures glibc's allocator, once, to keep up to 256 MiB of free memory at the end of its heap, and to allocate
 /// blocks up to 32 MiB from the heap.
 ///
-/// By default both limits begin at 128 KiB. When glibc frees a larger block, it raises the block limit to the size of
-/// this block, and the heap limit to twice this size. Every op on arrays of 2 MiB therefore returns its pages to the
-/// system and gets cleared pages back. The CPU backend calls this function before its first large result. The function
-/// does nothing with another C library, or if the environment sets these limits (`MALLOC_TRIM_THRESHOLD_`,
-/// `MALLOC_MMAP_THRESHOLD_`, `MALLOC_TOP_PAD_`, or `glibc.malloc` in `GLIBC_TUNABLES`). It does not change a program's
-/// other allocators. A program that sets its own limits by `mallopt` should call this function first, so that its own
-/// limits win.
+/// By default both limits begin at 128 KiB. When glibc frees a larger block, it raises the block limit only to the size
+/// of this block, and the heap limit to twice this size. So an op on arrays of 2 MiB returns its pages to the system
+/// and gets cleared pages back. The CPU backend calls this function before its first large result. The function does
+/// nothing with another C library, or if the environment sets these limits (`MALLOC_TRIM_THRESHOLD_`,
+/// `MALLOC_MMAP_THRESHOLD_`, `MALLOC_TOP_PAD_`, or `glibc.malloc` in `GLIBC_TUNABLES`). The function does not change
+/// other allocators of the program. A program that sets its own limits by `mallopt` should call this function first, so
+/// that the program's limits take effect.
 pub fn keep_heap() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.load(Relaxed) && !TOLD.swap(true, Relaxed) {
@@ -112,12 +112,12 @@ pub fn free_cache() {
 }
 
 impl Pages {
-    /// An allocator that keeps up to 1 GiB.
+    /// Creates an allocator that keeps up to 1 GiB of freed blocks.
     pub const fn new() -> Pages {
         Pages::keeping(1 << 30)
     }
 
-    /// An allocator that keeps up to `bytes` bytes, in at most 64 blocks.
+    /// Creates an allocator that keeps up to `bytes` bytes of freed blocks, in at most 64 blocks.
     pub const fn keeping(bytes: usize) -> Pages {
         Pages { keep: bytes }
     }
@@ -173,8 +173,8 @@ impl Default for Pages {
     }
 }
 
-/// Size of the block for a layout: at most a sixteenth more than the layout's size, so that arrays of similar sizes
-/// share blocks. `None` if [`System`] allocates the layout.
+/// Returns the size of the block for a layout: at most a sixteenth more than the layout's size, so that arrays of
+/// similar sizes share blocks. Returns `None` if [`System`] allocates the layout.
 fn class(layout: &Layout) -> Option<usize> {
     if layout.size() < LARGE || layout.align() > PAGE {
         return None;
@@ -342,8 +342,8 @@ mod system {
         }
     }
 
-    /// Maps zeroed memory that begins at a page, or at a huge page for `HUGE` bytes or more. Null if the system
-    /// refuses.
+    /// Maps zeroed memory that begins at a page, or at a huge page for `HUGE` bytes or more. Returns null if the system
+    /// gives no memory.
     pub fn map(bytes: usize) -> *mut u8 {
         let more = if bytes >= HUGE { HUGE } else { 0 };
         let Some(all) = bytes.checked_add(more) else { return null_mut() };

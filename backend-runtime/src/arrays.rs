@@ -16,7 +16,7 @@ use std::{any::Any, fmt::Debug};
 
 /// The arrays of a backend; the supertrait of the traits that declare ops.
 ///
-/// A backend is a value that holds a device, a stream and a random state. It is cheap to clone; clones share these.
+/// A backend is a value that holds a device, a stream and a random state. It is cheap to clone; clones share all three.
 pub trait Arrays: Clone + Send + Sync + 'static {
     /// An array of elements of type `T`, which is cheap to clone and can be shared between threads.
     type Array<T: Element>: ArrayAttributes<DType = T> + Clone + Debug + Send + Sync + 'static;
@@ -24,19 +24,19 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// Name of the backend: `"numpyish"`, `"cuda"`, `"torch"`.
     const NAME: &'static str;
 
-    /// Lengths of the axes: `x.shape()`.
+    /// Returns the lengths of the axes: `x.shape()`.
     #[inline]
     fn shape<'a, T: Element>(&self, x: &'a Self::Array<T>) -> &'a [usize] {
         x.shape()
     }
 
-    /// Number of axes: `x.ndim()`.
+    /// Returns the number of axes: `x.ndim()`.
     #[inline]
     fn ndim<T: Element>(&self, x: &Self::Array<T>) -> usize {
         x.ndim()
     }
 
-    /// Number of elements: `x.len()`.
+    /// Returns the number of elements: `x.len()`.
     #[inline]
     fn size<T: Element>(&self, x: &Self::Array<T>) -> usize {
         x.len()
@@ -50,7 +50,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[allow(clippy::wrong_self_convention)] // the backend makes the array, because it holds the device
     fn from_ndarray<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>>;
 
-    /// The value of an array with one element, like Python's `x.item()`. Waits for the result.
+    /// Returns the value of an array with one element, like Python's `x.item()`. Waits for the result.
     ///
     /// # Errors
     /// [`Error::Shape`] if the array does not have exactly one element.
@@ -64,8 +64,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         host.first().copied().ok_or_else(|| Error::shape(OP, x.shape(), "must have exactly one element"))
     }
 
-    /// The elements as a vector, in C order: the last index changes fastest. Makes no copy if the array is passed by
-    /// value, is in host memory and has no other handle.
+    /// Returns the elements as a vector, in C order: the last index changes fastest. Makes no copy if the array is
+    /// passed by value, is in host memory and has no other handle.
     fn to_vec<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<Vec<T>> {
         const OP: &str = "to_vec";
         let x = x.into_array();
@@ -74,8 +74,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         host::into_vec(OP, host)
     }
 
-    /// The bytes of the elements in C order, like Python's `x.tobytes()`. Elements with equal bits give equal bytes, so
-    /// the result can be a hash key. `b.frombuffer` reads the bytes back.
+    /// Returns the bytes of the elements in C order, like Python's `x.tobytes()`. Elements with equal bits give equal
+    /// bytes, so the result can be a hash key. `b.frombuffer` reads the bytes back.
     ///
     /// The bytes are in the machine's order, which is little endian on x86-64 and on Arm.
     fn to_bytes<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<Vec<u8>> {
@@ -84,7 +84,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         bytes::of_array(OP, &host)
     }
 
-    /// A 1-dimensional array of an iterator's items, like `np.fromiter`; use `b.reshape` for other shapes.
+    /// Makes a 1-dimensional array from an iterator's items, like `np.fromiter`; use `b.reshape` for other shapes.
     #[allow(clippy::wrong_self_convention)] // the backend makes the array, because it holds the device
     fn from_iter<T: Element>(&self, elements: impl IntoIterator<Item = T>) -> Result<Self::Array<T>> {
         const OP: &str = "from_iter";
@@ -112,10 +112,11 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     /// tensor shares the array's memory.
     ///
     /// The tensor is [read-only](ManagedTensor::is_read_only) if the array is passed by reference or has other handles,
-    /// because other handles show the same elements. An array passed by value without other handles is handed over, and
-    /// the consumer may write to it. An array with negative strides is copied, because not every library supports
-    /// negative strides; [`CopyMode::Never`] exports it without a copy, for libraries that support them. On a GPU the
-    /// elements have been computed when this returns. The module `dlpack` of the facade has the guide.
+    /// because other handles show the same elements. If an array without other handles is passed by value, the tensor
+    /// takes over its memory, and the consumer may write to it. An array with negative strides is copied, because not
+    /// every library supports negative strides; [`CopyMode::Never`] exports it without a copy, for libraries that
+    /// support them. On a GPU the elements have been computed when this method returns. The module `dlpack` of the
+    /// facade has the guide.
     fn to_dlpack<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<ManagedTensor> {
         self.to_dlpack_with(x, CopyMode::IfNeeded)
     }
@@ -136,8 +137,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         dlpack::export(host, copy)
     }
 
-    /// Makes an array over the memory of a DLPack tensor from another library or language; copies if sharing is
-    /// impossible.
+    /// Makes an array over the memory of a DLPack tensor from another library or language. If the memory cannot be
+    /// shared, the elements are copied.
     ///
     /// Nobody may write to the shared memory: [`ManagedTensor::from_raw`] requires this of the producer, and arrays of
     /// this crate never write to it. The tensor is freed after the last array that shares its memory.
@@ -159,8 +160,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         self.from_ndarray(dlpack::import(tensor, copy)?).map_err(|why| why.within("from_dlpack"))
     }
 
-    /// The device of the backend's DLPack tensors, which Python's `__dlpack_device__` returns. The default is the host,
-    /// for backends that convert through ndarrays.
+    /// Returns the device of the backend's DLPack tensors, which Python's `__dlpack_device__` returns. The default is
+    /// the host, for backends that convert through ndarrays.
     fn dlpack_device(&self) -> DLDevice {
         DLDevice::CPU
     }
@@ -173,14 +174,15 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     }
 
     /// Borrows the memory of an array if it is host memory, so that formulas can run over it in one pass, with the
-    /// loops of [`Numpyish`](crate::numpyish::Numpyish). The memory neither changes nor is freed during the borrow.
+    /// loops of [`Numpyish`](crate::numpyish::Numpyish). Otherwise returns `None`. The memory neither changes nor is
+    /// freed during the borrow.
     #[doc(hidden)]
     #[inline]
     fn host_view<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<HostView<'a, T>> {
         None
     }
 
-    /// Whether the backend passes calls by name on to [`Arrays::delegate`].
+    /// True if the backend passes calls by name on to [`Arrays::delegate`].
     #[doc(hidden)]
     const DELEGATES: bool = false;
 
@@ -197,7 +199,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported(info.name, Self::NAME))
     }
 
-    /// The backend's library, if the functions of this library take arrays whose dtype is known only at run time.
+    /// The backend's library, if its functions take arrays whose dtype is known only at run time; otherwise `None`.
     #[doc(hidden)]
     const RAW: Option<RawLibrary> = None;
 
@@ -207,20 +209,21 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported(op, Self::NAME))
     }
 
-    /// Whether the backend implements [`Arrays::fused`] and [`Arrays::fused_reduction`].
+    /// True if the backend implements [`Arrays::fused`] and [`Arrays::fused_reduction`].
     #[doc(hidden)]
     const FUSES: bool = false;
 
-    /// Returns an array of this backend in the form that [`Arrays::fused`] takes as an input.
+    /// Returns an array of this backend in the form that [`Arrays::fused`] takes as an input; `None` if this is
+    /// impossible.
     #[doc(hidden)]
     #[inline]
     fn fused_input<'a, T: Element>(&self, _: &'a Self::Array<T>) -> Option<&'a dyn Any> {
         None
     }
 
-    /// Runs a formula in one kernel of the backend. If the array `over` is given, the result overwrites it, and the
-    /// returned array is another handle of it; `over` may be one of the inputs. Returns `None` if the formula must run
-    /// op by op, or if `over` cannot be overwritten or is not [alone].
+    /// Runs a formula in one kernel of the backend. If `over` is an array, the result overwrites it, and the returned
+    /// array is another handle of it; `over` may be one of the inputs. Returns `None` if the formula must run op by op,
+    /// or if `over` cannot be overwritten or is not [alone].
     ///
     /// [alone]: Arrays::is_alone
     #[doc(hidden)]
@@ -266,26 +269,26 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// Whether the backend may implement [`Arrays::begin_fused`].
+    /// True if the backend may implement [`Arrays::begin_fused`], so that code must report fused ops to it.
     #[doc(hidden)]
     const WATCHES: bool = false;
 
-    /// Tells a backend that watches calls that several fused ops begin. Other backends return `None`.
+    /// Reports to a backend that watches calls that several fused ops begin. Other backends return `None`.
     #[doc(hidden)]
     #[inline]
     fn begin_fused(&self, _op: &'static str, _dtype: DType, _told: &dyn Told) -> Result<Option<Box<dyn Any>>> {
         Ok(None)
     }
 
-    /// Tells a backend that watches calls that `x` is the result of the fused ops that [`Arrays::begin_fused`] began.
+    /// Reports to a backend that watches calls that `x` is the result of the ops that [`Arrays::begin_fused`] reported.
     #[doc(hidden)]
     #[inline]
     fn end_fused<T: Element>(&self, _begun: Box<dyn Any>, _x: &Self::Array<T>) -> Result<()> {
         Ok(())
     }
 
-    /// Converts the result of a loop over host memory, like [`Arrays::from_ndarray`], but backends that watch calls do
-    /// not count the conversion as a call of the user.
+    /// Converts the result of a loop over host memory, like [`Arrays::from_ndarray`]. Backends that watch calls do not
+    /// count this conversion as a call of the user.
     #[doc(hidden)]
     #[inline]
     fn of_loop<T: Element>(&self, x: HostArray<T>) -> Result<Self::Array<T>> {
@@ -388,7 +391,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// The device's name in its library: `"cpu"`, `"cuda:0"`.
+    /// Returns the device's name in its library: `"cpu"`, `"cuda:0"`.
     fn device(&self) -> String;
 
     /// Describes the device: hardware, memory, processors, and the library that runs on it.
@@ -402,8 +405,9 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Ok(device::host::info(Self::NAME))
     }
 
-    /// Current memory use of the device in bytes: in use, peak, kept for reuse, available and total. `MemoryInfo`
-    /// defines each figure. This call does not wait; other threads and processes may change the figures at any time.
+    /// Returns the current memory use of the device in bytes: in use, peak, kept for reuse, available and total.
+    /// `MemoryInfo` defines each figure. This call does not wait; other threads and processes may change the figures at
+    /// any time.
     ///
     /// # Errors
     /// [`Error::Unavailable`] if the system does not report the figures, [`Error::Unsupported`] if the library does
@@ -455,7 +459,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         Err(Error::unsupported("seed_at", Self::NAME))
     }
 
-    /// The current position of the backend's random stream: a seed and a block, the arguments of [`Arrays::seed_at`].
+    /// Returns the position of the backend's random stream: a seed and a block, the arguments of [`Arrays::seed_at`].
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the backend does not report its position.
@@ -490,12 +494,13 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         solve(self)
     }
 
-    /// Runs `forward` on arrays, with a custom gradient. Use this method if a better gradient is known than the
-    /// gradient of the ops in `forward`, or if these ops have no gradient.
+    /// Runs `forward` on arrays, with a custom gradient. Use this method for a better gradient than the gradient of the
+    /// ops in `forward`, or if these ops have no gradient.
     ///
     /// On array backends this only runs `forward`. A tape records nothing inside `forward`. Instead, `pull(b, x, y, g)`
     /// returns the gradients of the inputs `x`, in order, given the gradient `g` of the result `y`. Nothing is
-    /// conjugated. Forward mode is an error, because `pull` gives only the derivative for the backward direction.
+    /// conjugated. In forward mode the method returns an error, because `pull` computes only the derivative for the
+    /// backward direction.
     ///
     /// Both functions must use the backend passed to them, not a backend that they hold.
     ///
@@ -517,7 +522,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
 /// The function `pull` of [`Arrays::custom`], which computes the gradients of the inputs from the inputs, the result
 /// and the result's gradient. Every function with the signature of the method `pull` implements this trait.
 pub trait CustomGradient<B: Arrays, T: Float, U: Float>: Send + Sync + 'static {
-    /// The gradients of the inputs `x`, in order, given the result `y` and its gradient `g`.
+    /// Returns the gradients of the inputs `x`, in order, given the result `y` and its gradient `g`.
     ///
     /// # Errors
     /// Errors of the function.

@@ -10,41 +10,41 @@ pub trait ArrayAttributes {
     /// The dtype of the elements, as a type.
     type DType: Element;
 
-    /// Lengths of the axes.
+    /// Returns the lengths of the axes.
     fn shape(&self) -> &[usize];
 
-    /// Number of axes.
+    /// Returns the number of axes.
     #[inline]
     fn ndim(&self) -> usize {
         self.shape().len()
     }
 
-    /// Number of elements, like `x.size` in NumPy; 1 for an array without axes.
+    /// Returns the number of elements, like `x.size` in NumPy; 1 for an array without axes.
     #[inline]
     fn len(&self) -> usize {
         self.shape().iter().product()
     }
 
-    /// Size of all elements in bytes, like `x.nbytes` in NumPy. A view counts only its own elements, and a broadcast
-    /// array counts every repetition.
+    /// Returns the size of all elements in bytes, like `x.nbytes` in NumPy. A view counts only its own elements, and a
+    /// broadcast array counts every repetition.
     #[inline]
     fn nbytes(&self) -> usize {
         self.len().saturating_mul(Self::DType::DTYPE.size())
     }
 
-    /// Whether the array has no elements.
+    /// Returns whether the array has no elements.
     #[inline]
     fn is_empty(&self) -> bool {
         self.shape().contains(&0)
     }
 
-    /// The dtype, as a value.
+    /// Returns the dtype as a value.
     #[inline]
     fn dtype(&self) -> DType {
         Self::DType::DTYPE
     }
 
-    /// The device of the memory, as named by its library: `"cpu"`, `"cuda:0"`.
+    /// Returns the device of the memory, as named by its library: `"cpu"`, `"cuda:0"`.
     fn device(&self) -> String;
 }
 

@@ -43,7 +43,7 @@ fn note(name: &str) {
     }
 }
 
-/// Whether `BACKENDS_REQUIRE` lists `name`.
+/// Returns whether `BACKENDS_REQUIRE` lists `name`.
 fn required(name: &str) -> bool {
     std::env::var("BACKENDS_REQUIRE").is_ok_and(|list| lists(&list, name))
 }

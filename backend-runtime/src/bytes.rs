@@ -3,7 +3,7 @@
 use crate::{DType, Element, Error, HostArray, Result, numpyish::typed::copied, rules};
 use ndarray::{ArrayD, IxDyn};
 
-/// The memory of the elements, as bytes.
+/// Returns the memory of the elements, as bytes.
 pub fn as_bytes<T: Element>(x: &[T]) -> &[u8] {
     // SAFETY: an element consists of one number or two adjacent numbers without padding, so every byte is initialised,
     // and every byte is a valid u8.
@@ -14,8 +14,8 @@ pub fn as_bytes<T: Element>(x: &[T]) -> &[u8] {
 /// last element are ignored.
 ///
 /// # Errors
-/// [`Error::Argument`] if a bool is neither 0 nor 1, [`Error::Memory`] if memory is refused. After an error, nothing is
-/// appended.
+/// [`Error::Argument`] if a bool is neither 0 nor 1, [`Error::Memory`] if memory cannot be allocated. After an error,
+/// nothing is appended.
 pub fn extend<T: Element>(op: &'static str, to: &mut Vec<T>, bytes: &[u8]) -> Result<()> {
     let count = bytes.len() / size_of::<T>();
     let bytes = &bytes[..count * size_of::<T>()];
@@ -35,7 +35,7 @@ pub fn extend<T: Element>(op: &'static str, to: &mut Vec<T>, bytes: &[u8]) -> Re
 ///
 /// # Errors
 /// Errors of the function; [`Error::Argument`] if it wrote a bool that is neither 0 nor 1, [`Error::Memory`] if memory
-/// is refused.
+/// cannot be allocated.
 pub fn written<T: Element>(
     op: &'static str,
     count: usize,
@@ -101,8 +101,9 @@ fn check_bools(op: &'static str, dtype: DType, bytes: &[u8]) -> Result<()> {
 
 /// Makes an array of this shape from the bytes of its elements in C order, in the machine's byte order.
 ///
-/// # Errors [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1;
-/// both checks precede the allocation of memory.
+/// # Errors
+/// [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1. Both
+/// checks precede the allocation of memory.
 pub fn to_array<T: Element>(op: &'static str, shape: &[usize], bytes: &[u8]) -> Result<HostArray<T>> {
     let count = check(op, T::DTYPE, shape, bytes)?;
     let mut elements = Vec::new();

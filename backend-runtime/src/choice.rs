@@ -16,7 +16,7 @@ macro_rules! choice {
             /// The names of all variants.
             pub const NAMES: &'static [&'static str] = &[$($text),*];
 
-            /// The name of the variant in the table, which is the name in NumPy.
+            /// Returns the name of the variant in the table, which is the name in NumPy.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$v => $text,)* }
             }
@@ -62,8 +62,8 @@ macro_rules! choice {
     };
 }
 
-/// Returns whether two lists have the same names in the same order. It is used to check that these enums agree with
-/// the base table.
+/// Returns whether two lists have the same names in the same order. Constant code calls this function to check that
+/// these enums agree with the base table.
 pub const fn same_names(a: &[&str], b: &[&str]) -> bool {
     if a.len() != b.len() {
         return false;
@@ -109,7 +109,7 @@ choice! {
 }
 
 choice! {
-    /// The treatment of indices outside of their axis.
+    /// The treatment of indices outside of the range of their axis.
     IndexMode {
         /// Such an index is an error.
         Raise = "raise",
@@ -221,8 +221,7 @@ choice! {
     ConvolutionMode {
         /// All elements: the sums at all positions at which the two arrays overlap at least partly.
         Full = "full",
-        /// The middle elements, as many as one of the two arrays has. The op determines which of the two arrays this
-        /// is.
+        /// The middle elements, as many as one of the two arrays has. The op determines which one.
         Same = "same",
         /// The sums at the positions at which the smaller array lies fully inside the larger one.
         Valid = "valid",

@@ -76,8 +76,8 @@ impl DType {
         DType::Complex128,
     ];
 
-    /// Returns whether the dtype can represent the integer `x`. Always true for floats, which round, and for bool,
-    /// which converts by `x != 0`.
+    /// Returns whether the dtype can represent the integer `x`. The result is true for floats, which round, and for
+    /// bool, which converts by `x != 0`.
     #[inline(always)]
     pub(crate) fn holds(self, x: i128) -> bool {
         let bits = 8 * self.size() as u32;
@@ -88,7 +88,7 @@ impl DType {
         }
     }
 
-    /// The name in NumPy and the Array API, such as `"float32"`.
+    /// Returns the name in NumPy and the Array API, such as `"float32"`.
     pub const fn name(self) -> &'static str {
         match self {
             DType::Bool => "bool",
@@ -109,7 +109,7 @@ impl DType {
         }
     }
 
-    /// Size of an element in bytes.
+    /// Returns the size of an element in bytes.
     pub const fn size(self) -> usize {
         match self {
             DType::Bool | DType::Int8 | DType::UInt8 => 1,
@@ -120,7 +120,7 @@ impl DType {
         }
     }
 
-    /// Alignment of an element in bytes. A complex number has the alignment of its parts.
+    /// Returns the alignment of an element in bytes. A complex number has the alignment of its parts.
     pub const fn align(self) -> usize {
         match self {
             DType::Complex64 => align_of::<f32>(),
@@ -130,7 +130,7 @@ impl DType {
         }
     }
 
-    /// The kind of number.
+    /// Returns the kind of number.
     pub const fn kind(self) -> DTypeKind {
         match self {
             DType::Bool => DTypeKind::Bool,
@@ -141,8 +141,9 @@ impl DType {
         }
     }
 
-    /// The complex dtype that corresponds to this dtype: `complex128` for `float64`, `complex128` and 64-bit integers,
-    /// and `complex64` for all others. The Fourier transform of an array of this dtype has this complex dtype.
+    /// Returns the complex dtype that corresponds to this dtype: `complex128` for `float64`, `complex128` and 64-bit
+    /// integers, and `complex64` for all others. The Fourier transform of an array of this dtype has this complex
+    /// dtype.
     pub const fn to_complex(self) -> DType {
         match self {
             DType::Int64 | DType::UInt64 | DType::Float64 | DType::Complex128 => DType::Complex128,
@@ -150,8 +151,8 @@ impl DType {
         }
     }
 
-    /// The dtype of a sum of elements: int64 for bool and signed integers, uint64 for unsigned integers, and the dtype
-    /// itself otherwise.
+    /// Returns the dtype of a sum of elements: int64 for bool and signed integers, uint64 for unsigned integers, and
+    /// the dtype itself otherwise.
     pub const fn to_sum(self) -> DType {
         match self.kind() {
             DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
@@ -160,7 +161,8 @@ impl DType {
         }
     }
 
-    /// The dtype of the real part: `float64` for `complex128`, and a real dtype for itself.
+    /// Returns the dtype of the real part of a complex dtype: `float64` for `complex128`. Other dtypes return
+    /// themselves.
     pub const fn to_real(self) -> DType {
         match self {
             DType::Complex64 => DType::Float32,

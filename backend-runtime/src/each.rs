@@ -15,7 +15,7 @@ pub trait Each<const N: usize, T: Element> {
     /// array by value as one integer, and lose track of the elements.
     fn apply(&self, x: &[T; N]) -> Self::Out;
 
-    /// Whether [`pull`](Each::pull) returns the gradients of all operands if `T` is real.
+    /// True if [`pull`](Each::pull) returns the gradients of all operands if `T` is real.
     const PULLS: bool = false;
 
     /// Computes the gradients of the operands from the operands `x`, the result `y` and its gradient `g`. Returns
@@ -35,7 +35,7 @@ pub trait EachOf<X: Elements> {
     /// vectorise the loop that calls it.
     fn apply(&self, x: X) -> Self::Out;
 
-    /// Whether `pull` returns the gradients of all operands, like [`Each::PULLS`].
+    /// True if `pull` returns the gradients of all operands, like [`Each::PULLS`].
     const PULLS: bool = false;
 
     /// Computes the gradients of the operands from the operands `x`, the result `y` and its gradient `g`. Returns
@@ -101,8 +101,8 @@ pub trait EachSource: 'static {
     const CUDA_COMPLEX: &'static str = Self::CUDA;
 
     /// The gradients of the operands, each as an expression in CUDA C++. An expression may use the parameters, and the
-    /// operands, the result and its gradient, in this order. It is empty if its operand has no gradient. The list is
-    /// empty if [`Each::PULLS`] is false.
+    /// operands, the result and its gradient, in this order. The expression of an operand without a gradient is empty.
+    /// The list is empty if [`Each::PULLS`] is false.
     const CUDA_PULLS: &'static [&'static str] = &[];
 
     /// Names of the array parameters, in order: `x0`, `x1`.
@@ -115,48 +115,48 @@ pub trait EachSource: 'static {
     /// result. One loop then serves every dtype of the same size. Empty for other ops.
     const MOVED: &'static [usize] = &[];
 
-    /// Whether the op converts its only operand to another dtype. An operand that already has the result's dtype is
+    /// True if the op converts its only operand to another dtype. An operand that already has the result's dtype is
     /// only copied.
     const CONVERTS: bool = false;
 
-    /// Whether the op computes the complex conjugate of its only operand. A real operand is only copied.
+    /// True if the op computes the complex conjugate of its only operand. A real operand is only copied.
     const CONJUGATES: bool = false;
 
-    /// Whether the op is the square root of its only operand.
+    /// True if the op is the square root of its only operand.
     const IS_SQUARE_ROOT: bool = false;
 
-    /// Whether the op is the product of its two operands, or the square of its only operand.
+    /// True if the op is the product of its two operands, or the square of its only operand.
     const IS_PRODUCT: bool = false;
 
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];
 
-    /// Whether the op computes sines, cosines or tangents, which need a range reduction (of the argument to a short
+    /// True if the op computes sines, cosines or tangents, which need a range reduction (of the argument to a short
     /// interval), for real dtypes. For such ops, loops first inspect a block of arguments (see
     /// [`needs_range_reduction`](crate::scalar::needs_range_reduction)).
     const NEEDS_RANGE_REDUCTION: bool = false;
 
-    /// Whether the op needs a range reduction for complex dtypes. There, exponentials need one too.
+    /// True if the op needs a range reduction for complex dtypes. For these dtypes, exponentials need one too.
     const NEEDS_RANGE_REDUCTION_COMPLEX: bool = false;
 
-    /// Whether the op computes enough to gain from the wider vectors of AVX-512. Other ops are limited by memory, or
-    /// call a function.
+    /// True if the wider vectors of AVX-512 make the op faster, because it needs many operations for each element. The
+    /// speed of other ops is limited by memory, or by a function call for each element.
     const GAINS_FROM_AVX512: bool = false;
 
-    /// Whether a scalar parameter, which is [`EachSource::chosen`], selects one of two expressions. Each expression
-    /// then has a loop of its own, because a common loop would compute both expressions for every element.
+    /// True if a scalar parameter selects one of two expressions; [`EachSource::chosen`] returns its value. Each
+    /// expression has a separate loop, because a common loop would compute both expressions for every element.
     const CHOOSES: bool = false;
 
-    /// Whether the op is much cheaper if its first operand is positive, normal and finite. Blocks of such elements then
-    /// have a loop of their own.
+    /// True if the op is much cheaper for a first operand that is positive, normal and finite. Blocks of such elements
+    /// have a separate loop.
     const IS_CHEAP_ABOVE_0: bool = false;
 
-    /// A bound: the op is much cheaper if the magnitude of its first operand is below it. Blocks of such elements then
-    /// have a loop of their own. 0 means that there is no bound. The bound is ignored if the op [is cheap above
+    /// The bound of the magnitude of the first operand, below which the op is much cheaper. Blocks of elements below
+    /// the bound have a separate loop. 0 means that there is no bound. The bound is ignored if the op [is cheap above
     /// 0](EachSource::IS_CHEAP_ABOVE_0).
     const CHEAP_WITHIN: f64 = 0.0;
 
-    /// The value of the scalar parameter that selects the expression, if [`EachSource::CHOOSES`] is true.
+    /// Returns the value of the scalar parameter that selects the expression, if [`EachSource::CHOOSES`] is true.
     #[inline(always)]
     fn chosen(&self) -> bool {
         false
@@ -165,8 +165,8 @@ pub trait EachSource: 'static {
     /// The dtypes for which [`EachSource::table`] has kernels.
     const TABLED: &'static [crate::DType] = &[];
 
-    /// The CPU backend's kernels for the op. They are compiled once, in the crate that defines the op, and not in each
-    /// crate that calls it.
+    /// Returns the CPU backend's kernels for the op. They are compiled once, in the crate that defines the op, and not
+    /// in each crate that calls it.
     fn table() -> Option<&'static crate::numpyish::kernel::Table<Self>>
     where
         Self: Sized,
@@ -174,7 +174,7 @@ pub trait EachSource: 'static {
         None
     }
 
-    /// Values of the scalar parameters, in the order of [`EachSource::PARAMS`].
+    /// Returns the values of the scalar parameters, in the order of [`EachSource::PARAMS`].
     fn params(&self) -> Vec<f64> {
         Vec::new()
     }
@@ -217,10 +217,10 @@ pub trait FoldSource: Copy + Default + Send + Sync + 'static {
     /// The reduction in CUDA C++.
     const CUDA: FoldKernel;
 
-    /// The CPU backend's loops for every dtype of the op. They are compiled in the crate that defines the op.
+    /// Returns the CPU backend's loops for every dtype of the op. They are compiled in the crate that defines the op.
     fn loops() -> &'static [crate::numpyish::reduction::FoldLoops];
 
-    /// Values of the scalar parameters, in order.
+    /// Returns the values of the scalar parameters, in order.
     fn params(&self) -> Vec<f64>;
 }
 
@@ -231,14 +231,14 @@ pub trait EachFold<A: Element>: FoldSource {
     /// The result's type.
     type Out: Element;
 
-    /// Whether the reduction counts the elements that have some property. Then each element is mapped to 0 or 1, and
+    /// True if the reduction counts the elements that have some property. Each element is then mapped to 0 or 1, and
     /// the values are added.
     const COUNTS: bool = false;
 
-    /// The value of a reduction of no elements. It is the identity of `join`.
+    /// Returns the value of a reduction of no elements, which is the identity of `join`.
     fn identity() -> Self::Acc;
 
-    /// The value that one element contributes.
+    /// Returns the value that one element contributes.
     fn map(&self, x: A) -> Self::Acc;
 
     /// Combines two values. The order in which values are combined may differ from the order of the elements.

@@ -17,7 +17,7 @@ pub(crate) mod sealed {
     pub trait Sealed: crate::numpyish::typed::Typed {}
 }
 
-/// A type of which an array can hold elements.
+/// A type that the elements of an array can have.
 ///
 /// Because of the supertrait `Into<Scalar<Self>>`, a generic value `t: T` can be an operand: `b.multiply(&x, t)`.
 #[diagnostic::on_unimplemented(
@@ -350,7 +350,7 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     /// Rounds a value of type `Wide` to this dtype.
     fn narrowed(wide: Self::Wide) -> Self;
 
-    /// The value nearest to an `f64`.
+    /// Converts an `f64` to the nearest value of this dtype.
     fn of(x: f64) -> Self {
         Self::from_f64(x)
     }

@@ -9,7 +9,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// The reason why an op failed. The operands are unchanged.
 ///
 /// `Debug` prints the text of `Display`, the name of the variant, and the file and line of the call. A program whose
-/// `main` returns the error therefore ends with a sentence and a place in the program. Patterns of a variant must end
+/// `main` returns the error therefore ends with a sentence and the location of the call. Patterns of a variant must end
 /// with `..`, because a later version may add fields. Functions such as [`Error::argument`] make errors.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub enum Error {
         left: Vec<usize>,
         /// Shape of the second operand.
         right: Vec<usize>,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
     /// A shape that the op does not accept; `why` states the requirement.
@@ -35,7 +35,7 @@ pub enum Error {
         shape: Vec<usize>,
         /// The rest of a sentence that begins with "shape [2, 3]", such as "must have three axes".
         why: String,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
     /// An axis that the array does not have.
@@ -43,21 +43,21 @@ pub enum Error {
     Axis {
         /// The op.
         op: &'static str,
-        /// The axis that was given.
+        /// The axis that the caller passed.
         axis: i128,
         /// The number of axes that the array has.
         ndim: usize,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
-    /// An axis given twice.
+    /// An axis that occurs twice in a list of axes.
     #[non_exhaustive]
     RepeatedAxis {
         /// The op.
         op: &'static str,
         /// The axis, counted from the first axis, which is 0.
         axis: usize,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
     /// An index that is out of range for its axis.
@@ -65,15 +65,15 @@ pub enum Error {
     Index {
         /// The op.
         op: &'static str,
-        /// The index that was given.
+        /// The index that the caller passed.
         index: i128,
         /// The axis that the index belongs to.
         axis: usize,
         /// The length of the axis.
         len: usize,
-        /// Whether the index was given in an earlier call than the one that returns the error.
+        /// True if the index belongs to an earlier call than the call that returns the error.
         earlier: Earlier,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
     /// A parameter with a value that the op cannot use.
@@ -81,9 +81,9 @@ pub enum Error {
     Argument {
         /// The op.
         op: &'static str,
-        /// The value given and the requirement, such as "p is 1.5, but must be between 0 and 1".
+        /// The value and the requirement, such as "p is 1.5, but must be between 0 and 1".
         why: String,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
     /// A dtype, known only at run time, that the op does not support.
@@ -91,15 +91,15 @@ pub enum Error {
     DType {
         /// The op.
         op: &'static str,
-        /// The dtype that was given.
+        /// The dtype that the caller passed.
         dtype: DType,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
     /// A name that is not the name of a dtype.
     #[non_exhaustive]
     UnknownDType {
-        /// The name that was given.
+        /// The name that the caller passed.
         name: String,
     },
     /// An array of one backend that was passed to another backend.
@@ -111,7 +111,7 @@ pub enum Error {
         expected: &'static str,
         /// The backend that the array belongs to.
         found: &'static str,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
     /// An array that is on another device than the backend.
@@ -123,7 +123,7 @@ pub enum Error {
         expected: String,
         /// The device of the array.
         found: String,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
     /// The backend has no such op.
@@ -133,7 +133,7 @@ pub enum Error {
         op: &'static str,
         /// The backend.
         backend: &'static str,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
     /// Memory for the result could not be allocated, or the size of the result exceeds `isize::MAX` bytes.
@@ -143,15 +143,15 @@ pub enum Error {
         op: &'static str,
         /// Number of bytes requested; `usize::MAX` if the size itself overflows.
         bytes: usize,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
-    /// A library or device is missing; `why` says where it was searched for, and how to get it.
+    /// A library or device is missing; `why` says where the program searched, and how to get it.
     #[non_exhaustive]
     Unavailable {
         /// The backend.
         backend: &'static str,
-        /// What is missing, where it was searched for, and how to get it.
+        /// Text that names the missing library or device and the searched folders, and explains the installation.
         why: String,
         /// The underlying error, if any.
         cause: Cause,
@@ -167,7 +167,7 @@ pub enum Error {
         message: String,
         /// The underlying error of the library, if any.
         cause: Cause,
-        /// The place of the call in the program, if it is known.
+        /// The source location of the call, if it is known.
         at: At,
     },
 }
@@ -194,12 +194,12 @@ impl PartialEq for Earlier {
     }
 }
 
-/// The place in a program where an op was called. Comparisons of errors ignore the place.
+/// The source location of the call of an op. Comparisons of errors ignore the location.
 #[derive(Clone, Copy, Default)]
 pub struct At(Option<&'static Location<'static>>);
 
 impl At {
-    /// The place that called the function that calls this one.
+    /// Returns the location at which the calling function was called. That function must be `#[track_caller]`.
     #[track_caller]
     #[inline(always)]
     pub(crate) fn caller() -> At {
@@ -213,8 +213,8 @@ impl PartialEq for At {
     }
 }
 
-/// Stores in an error the place in the program where the op was called: the line that calls the caller of this
-/// function. If this is the line `generated`, the call is in code that a macro generated there, and no place is stored.
+/// Stores in an error the source location of the op's call: the line that calls the caller of this function. If this is
+/// the line `generated`, the call is in code that a macro generated there, and no location is stored.
 #[track_caller]
 #[inline]
 pub fn locate<T>(result: &mut Result<T>, generated: (&str, u32)) {
@@ -231,8 +231,8 @@ pub fn located<T>(mut result: Result<T>, generated: (&str, u32)) -> Result<T> {
     result
 }
 
-/// References to the op and to the place in an error of a call, or `None` if the error does not belong to a call. The
-/// references are mutable if the error is given by a mutable reference.
+/// Returns references to the op and to the location in an error of a call, or `None` if the error does not belong to a
+/// call. The references are mutable if the error is given by a mutable reference.
 macro_rules! failed_call {
     ($error:expr) => {
         match $error {
@@ -254,25 +254,25 @@ macro_rules! failed_call {
 }
 
 impl Error {
-    /// An [`Error::Index`] of the current call.
+    /// Makes an [`Error::Index`] of the current call.
     #[cold]
     pub fn index(op: &'static str, index: impl Into<i128>, axis: usize, len: usize) -> Error {
         Error::Index { op, index: index.into(), axis, len, earlier: Earlier(false), at: At::default() }
     }
 
-    /// An [`Error::Index`] due to an earlier call, for whose result the program did not wait.
+    /// Makes an [`Error::Index`] due to an earlier call, for whose result the program did not wait.
     #[cold]
     pub(crate) fn earlier_index(op: &'static str, index: impl Into<i128>, axis: usize, len: usize) -> Error {
         Error::Index { op, index: index.into(), axis, len, earlier: Earlier(true), at: At::default() }
     }
 
-    /// The place in the program where the failed op was called, if it is known. It is unknown if the op was called by
+    /// Returns the source location of the call of the failed op, if it is known. It is unknown if the op was called by
     /// name.
     pub fn location(&self) -> Option<&'static Location<'static>> {
         failed_call!(self).and_then(|(_, at)| at.0)
     }
 
-    /// Stores the place of the call, unless it is the line `generated`. An error due to an earlier call is left
+    /// Stores the location of the call, unless it is the line `generated`. An error due to an earlier call is left
     /// unchanged.
     #[cold]
     #[inline(never)]
@@ -290,7 +290,7 @@ impl Error {
         matches!(self, Error::Index { earlier: Earlier(true), .. })
     }
 
-    /// Stores the place of the call, if it is known.
+    /// Stores the location of the call, if it is known.
     #[cold]
     #[inline(never)]
     #[must_use]
@@ -301,12 +301,12 @@ impl Error {
         self
     }
 
-    /// The op that failed; `None` if no op was running.
+    /// Returns the op that failed; `None` if no op was running.
     pub fn op(&self) -> Option<&'static str> {
         failed_call!(self).map(|(op, _)| *op)
     }
 
-    /// The name of the variant.
+    /// Returns the name of the variant.
     fn variant(&self) -> &'static str {
         match self {
             Error::Shapes { .. } => "Shapes",
@@ -331,8 +331,8 @@ impl Error {
     #[inline(never)]
     #[must_use]
     pub fn within(mut self, outer: &'static str) -> Error {
-        // an error due to an earlier call keeps the op of that call, and if the backend does not have the inner op, the
-        // error keeps the name of the inner op
+        // an error due to an earlier call keeps the op of that call; an `Unsupported` error keeps the name of the inner
+        // op, which the backend does not have
         if self.is_earlier() || matches!(self, Error::Unsupported { .. }) {
             return self;
         }

@@ -1,10 +1,10 @@
 //! ndarrays over foreign memory, which another library allocated. The elements are not copied.
 //!
-//! An ndarray frees its memory like a vector, and notifies nobody. For an ndarray over foreign memory, a second handle
-//! is therefore kept here. Because of it, the user's handle is never the only handle, so nothing writes to the memory
-//! or frees it. When the kept handle is the last handle, the memory is taken out of it and returned to its owner.
-//! Nothing signals this moment, so the kept handles must be searched: from time to time by functions that import
-//! foreign memory or allocate large results, and at once by [`release_unused`].
+//! An ndarray frees its memory like a vector, and notifies nobody. For an ndarray over foreign memory, this module
+//! therefore stores a second handle. Because of the stored handle, the user's handle is never the only handle, so
+//! nothing writes to the memory or frees it. When the stored handle is the last handle, the memory is taken out of it
+//! and returned to its owner. Nothing signals this moment, so the stored handles must be searched: from time to time by
+//! functions that import foreign memory or allocate large results, and at once by [`release_unused`].
 //!
 //! The standard library does not guarantee that a vector may be made from foreign memory. The vector is never resized
 //! and never dropped, so the allocator never sees it.
@@ -30,7 +30,7 @@ pub(crate) enum Owner {
     Foreign,
 }
 
-/// The kept handle of an array over foreign memory, of any dtype.
+/// The stored handle of an array over foreign memory, of any dtype.
 trait Kept: Send {
     /// Returns whether all other handles are gone.
     fn is_last(&self) -> bool;
@@ -66,9 +66,9 @@ impl<T: Element> Kept for Entry<T> {
 
 struct Registry {
     kept: Mutex<Vec<Box<dyn Kept>>>,
-    /// Number of kept arrays.
+    /// Number of stored handles.
     count: AtomicUsize,
-    /// Number of calls until the next search. Each search sets it to the number of kept arrays, so that the average
+    /// Number of calls until the next search. Each search sets it to the number of stored handles, so that the average
     /// cost per call stays constant.
     due: AtomicUsize,
 }
@@ -88,7 +88,7 @@ impl Registry {
     #[cold]
     fn release_some(&self) {
         let due = self.due.fetch_sub(1, Ordering::Relaxed);
-        // while another thread searches, the counter wraps below 0
+        // the counter may have wrapped below 0 while another thread was searching
         if (due == 0 || due > isize::MAX as usize)
             && let Ok(kept) = self.kept.try_lock()
         {
@@ -96,13 +96,13 @@ impl Registry {
         }
     }
 
-    /// Returns unused memory to its owners. The result says whether there was unused memory.
+    /// Returns unused memory to its owners. The result is true if there was unused memory.
     fn release(&self, mut kept: MutexGuard<'_, Vec<Box<dyn Kept>>>) -> bool {
         let ended: Vec<Box<dyn Kept>> = kept.extract_if(.., |entry| entry.is_last()).collect();
         self.count.store(kept.len(), Ordering::Relaxed);
         self.due.store(kept.len(), Ordering::Relaxed);
         // the lock is released first, because the code of an owner may import foreign memory into this crate, or wait
-        // for a lock of its own
+        // for another lock
         drop(kept);
         let some = !ended.is_empty();
         ended.into_iter().for_each(|entry| drop(entry.end()));
@@ -126,7 +126,7 @@ impl Owner {
     }
 }
 
-/// An ndarray over foreign memory. Its last handle must go to [`Kept::end`] and must not be dropped.
+/// Makes an ndarray over foreign memory. Its last handle must be passed to [`Kept::end`] and must not be dropped.
 ///
 /// # Safety
 /// The memory has elements of type `T` with this shape and these strides, beginning at `first`. The elements are
@@ -162,7 +162,7 @@ pub(crate) unsafe fn array<T: Element>(
 ) -> ArcArray<T, IxDyn> {
     // every import also releases memory that is no longer used
     release_some(of);
-    // SAFETY: the caller guarantees the conditions of `over`. The kept handle is the last handle, and goes to
+    // SAFETY: the caller guarantees the conditions of `over`. The stored handle is the last handle, and is passed to
     // `Kept::end`.
     let array = unsafe { over(first, shape, strides) };
     of.registry().keep(Box::new(Entry { array: array.clone(), owner }));
@@ -206,7 +206,7 @@ mod tests {
         })
     }
 
-    /// The numbers 0 to n - 1 as foreign memory, and an `Arc` that counts the owners of this memory.
+    /// Returns the numbers 0 to n - 1 as foreign memory, and an `Arc` that counts the owners of this memory.
     fn foreign(n: usize) -> (Box<[u64]>, Arc<()>) {
         ((0..n as u64).collect(), Arc::new(()))
     }

@@ -39,7 +39,7 @@ impl<B: Arrays> Copy for Index<'_, B> {}
     note = "an array of another integer dtype: write `&b.astype::<i64, _>(&array)?`"
 )]
 pub trait IntoIndex<B: Arrays, K> {
-    /// The item, borrowed from `self`.
+    /// Returns the item, borrowed from `self`.
     fn to_index(&self) -> Index<'_, B>;
 }
 
@@ -173,7 +173,7 @@ impl<B: Arrays> OwnIndex<B> {
 }
 
 impl<'a, B: Arrays> Indices<'a, B> {
-    /// The items, in the order given.
+    /// Returns the items, in the order of the list.
     pub fn iter(self) -> impl Iterator<Item = Index<'a, B>> + Clone {
         let (any, slices): (&'a [Index<'a, B>], &'a [Slice]) = match self {
             Indices::Any(items) => (items, &[]),
@@ -208,7 +208,7 @@ impl<'a, B: Arrays> Indices<'a, B> {
     note = "write `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`, with what is needed of that"
 )]
 pub trait IntoIndices<B: Arrays> {
-    /// The list, borrowed from `self`.
+    /// Returns the list, borrowed from `self`.
     fn indices(&self) -> Indices<'_, B>;
 }
 

@@ -18,7 +18,8 @@ pub struct OpInfo {
     pub signature: &'static str,
     /// The possible dtypes `T` of a call.
     pub dtypes: &'static [DType],
-    /// For an op that converts to a given dtype, the possible dtypes `U` of the result. Empty for all other ops.
+    /// For an op whose caller selects the dtype of the result, the possible dtypes `U` of the result. Empty for all
+    /// other ops.
     pub to_dtypes: &'static [DType],
     /// For each backend that has the op: the name of the backend, and the function or expression that the backend runs.
     pub backends: &'static [(&'static str, &'static str)],
@@ -40,7 +41,7 @@ pub struct OpInfo {
     pub columns: &'static [(&'static str, &'static str)],
     /// Names by which other libraries call the op.
     pub aliases: &'static [&'static str],
-    /// If the op maps to an op of libtorch: name and overload of that op, and the number of arguments that are passed.
+    /// If the op maps to an op of libtorch: name and overload of that op, and the number of arguments that it gets.
     pub aten: Option<(&'static str, &'static str, usize)>,
 }
 
@@ -72,7 +73,7 @@ pub enum ParamKind {
     Axes,
     /// One axis.
     Axis,
-    /// One axis. If it is not given, the array is flattened.
+    /// One axis. If the call omits it, the array is flattened.
     AxisOrAll,
     /// Lengths of axes: a shape.
     Shape,
@@ -178,7 +179,7 @@ pub enum ResultInfo {
 }
 
 impl ElementInfo {
-    /// Returns the dtype in a call whose op's dtype is `t`. For the second dtype `U`, this is `t` too.
+    /// Returns the dtype in a call whose op's dtype is `t`. For the second dtype `U`, the result is `t` too.
     pub fn dtype(self, t: DType) -> DType {
         match self {
             ElementInfo::T | ElementInfo::U => t,
@@ -195,7 +196,7 @@ impl ElementInfo {
 }
 
 impl ParamInfo {
-    /// A parameter with these fields, for generated code.
+    /// Makes a parameter with these fields, for generated code.
     #[doc(hidden)]
     pub const fn new(name: &'static str, kind: ParamKind, default: Option<DefaultInfo>) -> ParamInfo {
         ParamInfo { name, kind, default }
@@ -223,7 +224,7 @@ pub struct KernelInfo {
 }
 
 impl OpInfo {
-    /// Makes the description without its optional fields. Generated code calls this.
+    /// Makes the description without its optional fields. Generated code calls this function.
     #[doc(hidden)]
     #[allow(clippy::too_many_arguments)]
     pub const fn new(
@@ -355,7 +356,7 @@ impl KernelInfo {
         KernelInfo { moved, ..self }
     }
 
-    /// Index of the first input whose dtype is the op's dtype `T`.
+    /// Returns the index of the first input whose dtype is the op's dtype `T`.
     pub fn input_of_t(&self) -> usize {
         self.elements.iter().position(|element| *element == ElementInfo::T).unwrap_or(0)
     }

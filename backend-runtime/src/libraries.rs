@@ -3,7 +3,7 @@
 
 use crate::by_name::CallOf;
 
-/// For one op of a table: the functions that call it on each library.
+/// The functions that call one op of a table, one for each library.
 #[derive(Clone, Copy, Debug)]
 pub struct LibraryCalls {
     /// The function that calls the op on the CPU backend.

@@ -9,10 +9,10 @@ use std::{any::Any, fmt, sync::Arc};
 
 /// The ranks that open a link together. They communicate through the host until the link is open.
 pub trait Peers {
-    /// The index of this rank among the ranks.
+    /// Returns the index of this rank among the ranks.
     fn rank(&self) -> usize;
 
-    /// Number of ranks.
+    /// Returns the number of ranks.
     fn size(&self) -> usize;
 
     /// Sends the bytes `mine` of every rank to every rank, and returns the bytes of all ranks, in rank order. Every
@@ -27,7 +27,7 @@ pub trait Peers {
 /// them. The code that provides the function determines the number of bytes for each rank.
 pub type Through<'a> = dyn FnMut(&[u8], &mut [u8]) -> Result<()> + 'a;
 
-/// What a rank offers for a link: a library and a device.
+/// The offer of a rank for a link: a library and a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// Name of the library, such as `"nccl"`, padded with zeros.
@@ -47,7 +47,7 @@ impl Offer {
         Offer { library, version, device }
     }
 
-    /// Encodes an offer as bytes. They are all 0 if there is no offer.
+    /// Encodes an offer as bytes. The bytes are all 0 if there is no offer.
     pub fn to_bytes(offer: Option<&Offer>) -> [u8; Offer::BYTES] {
         let mut bytes = [0; Offer::BYTES];
         if let Some(Offer { library, version, device }) = offer {
@@ -95,7 +95,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Name and version of the library, such as `NCCL 2.27.3`.
+    /// Returns name and version of the library, such as `NCCL 2.27.3`.
     pub fn name(&self) -> &str {
         &self.name
     }

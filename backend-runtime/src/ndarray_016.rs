@@ -48,7 +48,7 @@ impl<T: Element, D: Dimension> IntoHost<T> for ArrayView016<'_, T, D> {
 ///
 /// # Errors
 ///
-/// [`Error::Memory`] if memory for the copy is refused.
+/// [`Error::Memory`] if memory for the copy cannot be allocated.
 pub fn to_ndarray<T: Element>(x: &HostArray<T>) -> Result<ArrayD016<T>> {
     let elements = crate::host::into_vec("to_ndarray", x.clone())?;
     let array = ArrayD016::from_shape_vec(IxDyn(x.shape()), elements);

@@ -1,4 +1,4 @@
-//! Numbers that are converted to the dtype of an array argument. They stay exact until this dtype is known.
+//! Numbers that are converted to the dtype of an array argument. Before the conversion they are stored exactly.
 
 use crate::{Complex, DType, DTypeKind, Element, Error, Result, bf16, f16};
 use std::fmt;
@@ -58,7 +58,7 @@ impl Number {
         }
     }
 
-    /// The error for a number that `dtype` cannot hold.
+    /// Returns the error for a number that `dtype` cannot hold.
     #[cold]
     pub(crate) fn beyond(self, op: &'static str, dtype: DType) -> Error {
         Error::argument(op, format!("{self} does not fit {dtype}"))

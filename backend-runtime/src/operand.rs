@@ -54,7 +54,7 @@ impl<'a, A: Clone + 'a> IntoArray<'a, A> for Cow<'a, A> {
     label = "not a list of arrays of this backend and dtype"
 )]
 pub trait ArrayList<A> {
-    /// References to the arrays.
+    /// Returns references to the arrays.
     fn arrays(&self) -> Vec<&A>;
 }
 
@@ -66,7 +66,7 @@ pub trait ArrayList<A> {
             a vector, or an array or view of ndarray: `b.asarray(array)?`"
 )]
 pub trait ListItem<A> {
-    /// A reference to the array.
+    /// Returns a reference to the array.
     fn item(&self) -> &A;
 }
 
@@ -109,7 +109,7 @@ impl<'a, B: Arrays, T: Element> Operand<'a, B, T> {
         Operand::Array(Cow::Borrowed(x))
     }
 
-    /// The same operand, borrowed.
+    /// Borrows the operand as another operand.
     #[inline(always)]
     pub fn by_ref(&self) -> Operand<'_, B, T> {
         match self {

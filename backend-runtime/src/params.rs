@@ -16,16 +16,16 @@ const MOST: usize = 14;
 /// | op | `..` |
 /// |---|---|
 /// | reductions, `flip`, `fftn` and the like, `fftshift`, `moveaxis`, `tensordot` | all axes, in order |
-/// | `permute_dims`, which is given the axes of the result | all axes, in reverse order |
+/// | `permute_dims`, whose argument lists the axes of the result | all axes, in reverse order |
 /// | `squeeze` | the axes of length 1 |
 /// | `roll` | none: the elements are rolled in flattened C order |
 /// | ops along one axis (`argmax`, `cumulative_sum`, `take`, `concat`, `repeat` ..) | none: the array is flattened, in C order |
-/// | `expand_dims`, which has to know where the new axes go | an error that says so |
+/// | `expand_dims`, which needs the indices of the new axes | an error |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axes {
     /// Every axis.
     All,
-    /// The given axes, in the given order. Negative axes count from the end.
+    /// The listed axes, in this order. Negative axes count from the end.
     List(AxisList),
 }
 
@@ -34,7 +34,8 @@ pub enum Axes {
 pub struct AxisList {
     len: u8,
     axes: [i8; MOST],
-    /// The reason why the list cannot be stored, if it cannot. The op that takes the list then returns an error.
+    /// The reason why the list cannot be stored; `None` if it is stored. The op that takes an unfit list returns an
+    /// error.
     unfit: Option<Unfit>,
 }
 
@@ -66,8 +67,8 @@ impl Axes {
         Axes::List(list)
     }
 
-    /// Returns the axes as indices from 0 to `ndim - 1`, in the order given. Returns an error if an axis is out of
-    /// range or occurs twice.
+    /// Returns the axes as indices from 0 to `ndim - 1`, in the order of the list. Returns an error if an axis is out
+    /// of range or occurs twice.
     pub fn resolve(self, op: &'static str, ndim: usize) -> Result<Vec<usize>> {
         let Axes::List(list) = self else {
             return Ok((0..ndim).collect());
@@ -79,7 +80,7 @@ impl Axes {
         }
     }
 
-    /// The list of axes as given; `None` if all axes are meant.
+    /// Returns the axes of the list; `None` if all axes are meant.
     pub fn as_list(&self) -> Option<&[i8]> {
         match self {
             Axes::All => None,
@@ -89,8 +90,8 @@ impl Axes {
 }
 
 impl AxisList {
-    /// Returns the axes as indices from 0 to `ndim - 1`, in the order given. An axis may occur several times. Returns
-    /// an error if an axis is out of range.
+    /// Returns the axes as indices from 0 to `ndim - 1`, in the order of the list. An axis may occur several times.
+    /// Returns an error if an axis is out of range.
     pub fn resolve(&self, op: &'static str, ndim: usize) -> Result<Vec<usize>> {
         match self.unfit {
             Some(Unfit::Axis(axis)) => Err(Error::axis(op, axis, ndim)),
@@ -101,7 +102,7 @@ impl AxisList {
         }
     }
 
-    /// The only axis of the list, as given.
+    /// Returns the only axis of the list, which may be negative.
     ///
     /// # Errors
     /// [`Error::Argument`] if the list does not have exactly one axis.
@@ -125,7 +126,7 @@ impl AxisList {
     note = "this op works along one axis; those that take several, or `..` for all, say `impl Into<Axes>`"
 )]
 pub trait IntoAxis {
-    /// The axis, clamped to the range of `isize`.
+    /// Returns the axis, clamped to the range of `isize`.
     fn axis(self) -> isize;
 }
 
@@ -135,7 +136,7 @@ pub trait IntoAxis {
     note = "ops that take several axes say `impl Into<Axes>`"
 )]
 pub trait IntoAxisOrAll {
-    /// The axis; `None` flattens the array.
+    /// Returns the axis; `None` if the array is to be flattened.
     fn axis_or_all(self) -> Option<isize>;
 }
 
@@ -167,7 +168,7 @@ impl From<Option<isize>> for Axes {
     note = "write a number, an array such as `[2, 3]`, a slice or a `Vec`"
 )]
 pub trait Numbers<N> {
-    /// The numbers, in the order given.
+    /// Returns the numbers, in order.
     fn numbers(&self) -> &[N];
 }
 
@@ -215,7 +216,7 @@ impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
     note = "write a number, an array such as `[2, -1]`, a slice or a `Vec`; a list with -1 is one of a signed type: `[n as isize, -1]`"
 )]
 pub trait SignedNumbers {
-    /// The numbers, in the order given.
+    /// Returns the numbers, in order.
     ///
     /// # Errors
     /// [`Error::Argument`] for a number out of the range of `isize`.
@@ -244,7 +245,7 @@ fn signed<T: Exact>(op: &'static str, numbers: &[T]) -> Result<Vec<isize>> {
 pub struct Widths(pub(crate) Vec<usize>);
 
 impl Widths {
-    /// The numbers, as they were given.
+    /// Returns the numbers as the caller passed them: one, two, or two for each axis.
     #[inline]
     pub fn as_slice(&self) -> &[usize] {
         &self.0
@@ -311,7 +312,7 @@ trait Exact: Copy {
     fn exact(self) -> i128;
 }
 
-/// Clamps an axis to `isize`. An axis out of range stays out of range for every array.
+/// Clamps an axis to `isize`. An axis beyond this range is still out of range for every array.
 fn clamped(axis: i128) -> isize {
     axis.clamp(isize::MIN as i128, isize::MAX as i128) as isize
 }
@@ -416,12 +417,12 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Number of lengths.
+    /// Returns the number of lengths.
     pub fn count(&self) -> usize {
         self.len
     }
 
-    /// The lengths, in the order given; `None` if there were more than 14.
+    /// Returns the lengths, in order; `None` if there are more than 14.
     pub fn as_slice(&self) -> Option<&[usize]> {
         self.lengths.get(..self.len)
     }
@@ -457,8 +458,8 @@ impl From<Vec<usize>> for Lengths {
 ///
 /// Slices are made from the ranges `..`, `1..`, `..-1`, `1..-1`. [`Slice::step`] takes every n-th index of a range, or
 /// reverses the order. A single index (`Slice::at(3)`) takes one element and drops the axis. Bounds beyond an axis are
-/// clamped to the axis, and a single index must lie within the axis. Bounds and indices are stored as given. So
-/// `usize::MAX` is out of range for every axis, and does not become -1.
+/// clamped to the axis, and a single index must lie within the axis. Bounds and indices are stored without conversion.
+/// So `usize::MAX` is out of range for every axis, and does not become -1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
     /// First index; `None` for the beginning of the axis (or its end if the step is negative).
@@ -467,7 +468,7 @@ pub struct Slice {
     pub stop: Option<i128>,
     /// The distance from one index to the next. It must not be 0.
     pub step: isize,
-    /// Whether the slice is a single index, which drops the axis.
+    /// True if the slice is a single index, which drops the axis.
     pub drop: bool,
 }
 

@@ -7,11 +7,11 @@ use std::ops::{Range, RangeFull};
 /// A part of a stored array, in one of these forms:
 ///
 /// - `..`, the whole array;
-/// - `slices![1..3, .., -2..]`, which follows Python's rules: bounds beyond an axis are clamped, and axes that are not
-///   given are taken whole. Steps are not allowed, and a single index is written `2..3`;
+/// - `slices![1..3, .., -2..]`, which follows Python's rules: bounds beyond an axis are clamped, and omitted axes are
+///   taken whole. Steps are not allowed, and a single index is written `2..3`;
 /// - `[1..3, 0..5]`, a range for each axis, which must lie within the axis.
 pub trait Part {
-    /// The range of the part along each axis.
+    /// Returns the range of the part along each axis.
     ///
     /// # Errors
     /// [`Error::Argument`] and [`Error::Shape`] if the array has no such part.
@@ -68,7 +68,7 @@ impl<P: Part + ?Sized> Part for &P {
     }
 }
 
-/// The shape of the part that has these ranges, one for each axis.
+/// Returns the shape of the part that has these ranges, one for each axis.
 ///
 /// # Errors
 /// [`Error::Argument`] if a range exceeds the shape.
@@ -80,7 +80,7 @@ pub fn shape_of(op: &'static str, shape: &[usize], ranges: &[Range<usize>]) -> R
     Ok(ranges.iter().map(|range| range.end - range.start).collect())
 }
 
-/// The ranges of the part that has the shape `part` and whose first element is at the index `start`.
+/// Returns the ranges of the part that has the shape `part` and whose first element is at the index `start`.
 ///
 /// # Errors
 /// [`Error::Argument`] if the array has no such part.
@@ -96,7 +96,7 @@ pub fn ranges_at(op: &'static str, shape: &[usize], start: &[usize], part: &[usi
     Ok(ranges)
 }
 
-/// The runs of a part, that is, its ranges of contiguous elements. Each run is given by its start in the array and its
+/// Returns the runs of a part: its ranges of contiguous elements. Each run is given by its start in the array and its
 /// length, in elements. All runs have the same length. Concatenated in this order, they are the elements of the part in
 /// C order. The ranges must be a valid part ([`shape_of`]) of an array whose size does not overflow.
 pub fn runs(shape: &[usize], ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, usize)> {

@@ -13,8 +13,8 @@ static DEFAULT: AtomicU8 = AtomicU8::new(8);
 
 thread_local!(static SCOPES: Stack<DType> = const { Stack::new() });
 
-/// The current dtype of real numbers in this thread: float16, float32 or float64. It applies if nothing else determines
-/// the dtype.
+/// Returns the current dtype of real numbers in this thread: float16, float32 or float64. It applies if nothing else
+/// determines the dtype.
 ///
 /// Calls of ops by name, that is, by a string, use this dtype for numbers if no arrays are given, and for arrays
 /// created without `dtype`. Complex numbers then get the complex dtype with parts of this dtype. Generic code uses this
@@ -75,7 +75,7 @@ fn checked(dtype: DType) -> Result<DType> {
     }
 }
 
-/// Guard of a scope with its own precision. The scope ends when the guard is dropped. The guard cannot leave its
+/// Guard of a scope that sets the precision. The scope ends when the guard is dropped. The guard cannot leave its
 /// thread.
 #[derive(Debug)]
 #[must_use = "the scope ends when the guard goes"]

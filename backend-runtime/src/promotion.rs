@@ -9,9 +9,9 @@
 use crate::{DType, DTypeKind, Error, Result};
 
 impl DType {
-    /// The dtype that holds the values of both dtypes, which is the dtype of `x + y` in the standard. `None` if the
-    /// standard defines no such dtype: for different kinds (except reals with complex numbers), and for uint64 with a
-    /// signed integer.
+    /// Returns the dtype that holds the values of both dtypes, which is the dtype of `x + y` in the standard. Returns
+    /// `None` if the standard defines no such dtype: for different kinds (except reals with complex numbers), and for
+    /// uint64 with a signed integer.
     pub const fn promote(self, other: DType) -> Option<DType> {
         use DTypeKind::*;
         let (a, b) = (self, other);
@@ -34,7 +34,7 @@ const fn larger(a: DType, b: DType) -> DType {
     if a.size() >= b.size() { a } else { b }
 }
 
-/// The smallest signed integer dtype that holds the values of both dtypes.
+/// Returns the smallest signed integer dtype that holds the values of both dtypes.
 const fn signed_and_unsigned(signed: DType, unsigned: DType) -> Option<DType> {
     let next = match unsigned {
         DType::UInt8 => DType::Int16,
@@ -45,7 +45,7 @@ const fn signed_and_unsigned(signed: DType, unsigned: DType) -> Option<DType> {
     Some(larger(signed, next))
 }
 
-/// The dtype that holds the values of all these dtypes, according to [`DType::promote`].
+/// Returns the dtype that holds the values of all these dtypes, according to [`DType::promote`].
 ///
 /// # Errors
 /// [`Error::Argument`] if two dtypes do not promote, or the list is empty.
@@ -98,7 +98,7 @@ pub struct IntegerInfo {
     pub dtype: DType,
 }
 
-/// Limits of a float or complex dtype.
+/// Returns the limits of a float or complex dtype.
 ///
 /// # Errors
 /// [`Error::DType`] for integers and bool.
@@ -118,7 +118,7 @@ pub fn finfo(dtype: DType) -> Result<FloatInfo> {
     Ok(FloatInfo { bits, eps, min: -max, max, smallest_normal: 2_f64.powi(low), dtype })
 }
 
-/// Limits of an integer dtype.
+/// Returns the limits of an integer dtype.
 ///
 /// # Errors
 /// [`Error::DType`] for all other dtypes.

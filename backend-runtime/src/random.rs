@@ -18,7 +18,7 @@
 //! | | others | member `i % 4` of [`normal_f32`] of block `i / 4` |
 //! | | | then `mean + std * z` |
 //! | integers | | [`below`] of the 64 bits of words `2 (i % 2)` (high) and the next (low) of block `i / 2` |
-//! | permutation | | the stable order of 64-bit numbers made as for `integers`, one for each element |
+//! | permutation | | the stable argsort of 64-bit numbers made as for `integers`, one for each element |
 //!
 //! The other distributions ([`samplers`]) need a number of draws that is not known in advance. Element `i` of a call
 //! has its own stream: block `i`, and as many further blocks as the element needs, whose counters have 1, 2, .. as
@@ -70,7 +70,7 @@ impl Stream {
         self.0.next.store(block, Ordering::Relaxed);
     }
 
-    /// The key, and the index of the next block.
+    /// Returns the key, and the index of the next block.
     pub fn state(&self) -> (u64, u64) {
         (self.0.key.load(Ordering::Relaxed), self.0.next.load(Ordering::Relaxed))
     }
@@ -85,7 +85,7 @@ impl Stream {
 pub(crate) const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// Key of Philox round `round`, counted from 0.
+/// Returns the key of Philox round `round`, counted from 0.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn round_key(key: u64, round: u32) -> [u32; 2] {
@@ -93,14 +93,14 @@ pub(crate) fn round_key(key: u64, round: u32) -> [u32; 2] {
     [of(key as u32, 0), of((key >> 32) as u32, 1)]
 }
 
-/// Block `counter` of the stream of `key`: four independent uniform 32-bit words.
+/// Computes block `counter` of the stream of `key`: four independent uniform 32-bit words.
 #[inline(always)]
 pub fn philox(key: u64, counter: u64) -> [u32; 4] {
     philox_further(key, counter, 0)
 }
 
-/// Block `further` of one element that needs several blocks. The element begins at block `counter` of the stream. If
-/// `further` is 0, this is block `counter` itself.
+/// Computes block `further` of one element that needs several blocks. The element begins at block `counter` of the
+/// stream. If `further` is 0, the result is block `counter` itself.
 #[inline(always)]
 pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     let mut x = [counter as u32, (counter >> 32) as u32, further, 0];
@@ -115,27 +115,27 @@ pub fn philox_further(key: u64, counter: u64, further: u32) -> [u32; 4] {
     x
 }
 
-/// A double in [0, 1) with 53 random bits, which are the upper 53 of the 64 bits in two words.
+/// Converts two words to a double in [0, 1) with 53 random bits, which are the upper 53 of the 64 bits in the words.
 #[inline(always)]
 pub fn unit_f64(high: u32, low: u32) -> f64 {
     // each step is exact and uses 32-bit integers, because vector instructions cannot convert 64-bit integers
     (high as f64 + (low >> 11) as f64 * (1.0 / (1_u32 << 21) as f64)) * (1.0 / (1_u64 << 32) as f64)
 }
 
-/// A float in [0, 1) with 24 random bits, from one word.
+/// Converts one word to a float in [0, 1) with 24 random bits.
 #[inline(always)]
 pub fn unit_f32(word: u32) -> f32 {
     (word >> 8) as f32 * (1.0 / (1_u32 << 24) as f32)
 }
 
-/// Two normally distributed doubles, by Box and Muller's formula.
+/// Converts a block to two normally distributed doubles, by Box and Muller's formula.
 #[inline(always)]
 pub fn normal_f64(block: [u32; 4]) -> [f64; 2] {
     f64::box_muller(unit_f64(block[0], block[1]), unit_f64(block[2], block[3]))
 }
 
-/// Four normally distributed floats, by Box and Muller's formula. The first two come from words 0 and 1, the last two
-/// from words 2 and 3.
+/// Converts a block to four normally distributed floats, by Box and Muller's formula. The first two come from words 0
+/// and 1, the last two from words 2 and 3.
 #[inline(always)]
 pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
     let [a, b] = f32::box_muller(unit_f32(block[0]), unit_f32(block[1]));
@@ -146,16 +146,16 @@ pub fn normal_f32(block: [u32; 4]) -> [f32; 4] {
 /// The steps of Box and Muller's formula. Bulk generation runs each step in a separate loop, because one loop over all
 /// steps does not vectorise.
 pub trait BoxMuller: Precision {
-    /// The radius for a uniform number in `[0, 1)`.
+    /// Computes the radius for a uniform number in `[0, 1)`.
     fn radius(u: Self) -> Self;
 
-    /// The cosine of the angle for a uniform number in `[0, 1)`.
+    /// Computes the cosine of the angle for a uniform number in `[0, 1)`.
     fn cosine(v: Self) -> Self;
 
-    /// The sine of the angle for a uniform number in `[0, 1)`.
+    /// Computes the sine of the angle for a uniform number in `[0, 1)`.
     fn sine(v: Self) -> Self;
 
-    /// Two normally distributed numbers from two uniformly distributed numbers in `[0, 1)`.
+    /// Computes two normally distributed numbers from two uniformly distributed numbers in `[0, 1)`.
     #[inline(always)]
     fn box_muller(u: Self, v: Self) -> [Self; 2] {
         let radius = Self::radius(u);
@@ -189,13 +189,13 @@ box_muller! {
     f64 float64;
 }
 
-/// A number in `0..n` from 64 random bits, computed as the high half of `n * bits`. The bias is less than `n / 2^64`.
+/// Converts 64 random bits to a number in `0..n`: the high half of `n * bits`. The bias is less than `n / 2^64`.
 #[inline(always)]
 pub fn below(n: u64, bits: u64) -> u64 {
     ((n as u128 * bits as u128) >> 64) as u64
 }
 
-/// The 64-bit number with index `i` (0 or 1) in a block, made of two words, the high word first.
+/// Returns the 64-bit number with index `i` (0 or 1) in a block, made of two words, the high word first.
 #[inline(always)]
 pub fn bits(block: [u32; 4], i: usize) -> u64 {
     (block[2 * i] as u64) << 32 | block[2 * i + 1] as u64

@@ -146,17 +146,17 @@ impl RawElement {
         RawElement { dtype: T::DTYPE, bytes }
     }
 
-    /// The number 0 in a dtype; `false` for bool.
+    /// Returns the number 0 in a dtype; `false` for bool.
     pub fn zero(dtype: DType) -> RawElement {
         RawElement { dtype, bytes: [0; 2] }
     }
 
-    /// The dtype of the element.
+    /// Returns the dtype of the element.
     pub fn dtype(self) -> DType {
         self.dtype
     }
 
-    /// The element's bytes, followed by zeros.
+    /// Returns the element's bytes, followed by zeros.
     pub fn bytes(self) -> [u64; 2] {
         self.bytes
     }
@@ -168,7 +168,7 @@ impl RawElement {
         cast.unwrap_or_default()
     }
 
-    /// The element in another dtype, converted like `astype`.
+    /// Converts the element to another dtype, like `astype`.
     pub fn to(self, dtype: DType) -> RawElement {
         if dtype == self.dtype {
             return self;
@@ -177,12 +177,12 @@ impl RawElement {
         to.unwrap_or(RawElement::zero(dtype))
     }
 
-    /// The element as a real number; the imaginary part is dropped.
+    /// Converts the element to a real number; the imaginary part is dropped.
     pub fn to_f64(self) -> f64 {
         self.cast()
     }
 
-    /// The element as a complex number.
+    /// Converts the element to a complex number.
     pub fn to_complex(self) -> Complex<f64> {
         self.cast()
     }

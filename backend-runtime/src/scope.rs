@@ -9,13 +9,13 @@ pub struct Stack<T> {
 }
 
 impl<T: Clone> Stack<T> {
-    /// A stack without scopes.
+    /// Creates a stack without scopes.
     #[allow(clippy::new_without_default)] // `default` cannot be `const`
     pub const fn new() -> Stack<T> {
         Stack { next: Cell::new(0), scopes: RefCell::new(Vec::new()) }
     }
 
-    /// The value of the innermost scope.
+    /// Returns the value of the innermost scope; `None` if there is no scope.
     pub fn innermost(&self) -> Option<T> {
         self.scopes.borrow().last().map(|(_, value)| value.clone())
     }
@@ -28,14 +28,14 @@ impl<T: Clone> Stack<T> {
     }
 
     /// Ends a scope, which need not be the innermost, and returns the scope's value. The caller drops the value after
-    /// this call, when the list is no longer borrowed: the value's destructor may access the innermost scope.
+    /// this call, when the stack is no longer borrowed, because the value's destructor may access the stack.
     pub fn end(&self, number: u64) -> Option<T> {
         let mut scopes = self.scopes.borrow_mut();
         let place = scopes.iter().rposition(|(of, _)| *of == number)?;
         Some(scopes.remove(place).1)
     }
 
-    /// Number of open scopes.
+    /// Returns the number of open scopes.
     pub fn depth(&self) -> usize {
         self.scopes.borrow().len()
     }

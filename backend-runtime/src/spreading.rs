@@ -29,8 +29,8 @@ pub struct KernelOptions {
 }
 
 impl KernelOptions {
-    /// The kernel for a grid of `axes` axes, and the axis along which it is differentiated, if any. Returns an error if
-    /// one of the parameters is out of range.
+    /// Returns the kernel for a grid of `axes` axes, and the axis along which it is differentiated, if any. Returns an
+    /// error if one of the parameters is out of range.
     pub fn kernel(&self, op: &'static str, axes: usize) -> Result<(SpreadingKernel, Option<usize>)> {
         let kernel = SpreadingKernel::new(op, self.width, self.beta)?;
         if self.eps.is_nan() {
@@ -69,19 +69,19 @@ impl SpreadingKernel {
         Ok(SpreadingKernel { width, beta })
     }
 
-    /// Number of grid points along an axis over which a non-uniform point is spread.
+    /// Returns the number of grid points along an axis over which a non-uniform point is spread.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The kernel's value at `z`, which is 1 for 0 and smallest at -1 and 1.
+    /// Computes the kernel's value at `z`. The value is 1 at 0, and smallest at -1 and 1.
     fn value(&self, z: f64) -> f64 {
         let root = (1.0 - z * z).max(0.0).sqrt();
         (self.beta * root).i0e() / self.beta.i0e() * (self.beta * (root - 1.0)).exp()
     }
 
-    /// The polynomials of all grid points near a non-uniform point. Terms of high degree that change no value by more
-    /// than `tolerance` are left out.
+    /// Computes the polynomials of all grid points near a non-uniform point. Terms of high degree that change no value
+    /// by more than `tolerance` are left out.
     pub fn polynomials(&self, tolerance: f64) -> Polynomials {
         let series: Vec<[f64; TERMS]> = (0..self.width).map(|point| self.series(point)).collect();
         let least = tolerance.max(f64::EPSILON);
@@ -92,9 +92,9 @@ impl SpreadingKernel {
         Polynomials { rows: (0..=degree).rev().map(of_power).collect() }
     }
 
-    /// The Chebyshev series, in the variable `t = 2 f - 1`, of the kernel's value at grid point number `point` near a
-    /// non-uniform point. Distances are in grid spacings: the kernel begins `f` after a grid point and is `width` long,
-    /// so the distance of grid point `point` from the non-uniform point is `point + 1 - f - width / 2`.
+    /// Computes the Chebyshev series, in the variable `t = 2 f - 1`, of the kernel's value at grid point number `point`
+    /// near a non-uniform point. Distances are in grid spacings: the kernel begins `f` after a grid point and is
+    /// `width` long, so the distance of grid point `point` from the non-uniform point is `point + 1 - f - width / 2`.
     fn series(&self, point: usize) -> [f64; TERMS] {
         let half = self.width as f64 / 2.0;
         let at = |t: f64| self.value((point as f64 + 1.0 - (t + 1.0) / 2.0 - half) / half);
@@ -116,12 +116,12 @@ pub struct Polynomials {
 }
 
 impl Polynomials {
-    /// The coefficients, row by row.
+    /// Returns the coefficients, row by row.
     pub fn rows(&self) -> &[[f64; MAX_WIDTH]] {
         &self.rows
     }
 
-    /// The derivatives of the polynomials times `scale`, with the same number of rows.
+    /// Computes the derivatives of the polynomials, multiplied by `scale`. The number of rows is the same.
     pub fn derivative(&self, scale: f64) -> Polynomials {
         let highest = self.rows.len() - 1;
         let derived = self.rows[..highest].iter().enumerate();

@@ -38,9 +38,9 @@ impl<'de> Deserialize<'de> for DType {
 /// | a format for people, such as JSON | `{"dtype": "float32", "shape": [2, 3], "data": ".."}`, the data in base64, with padding |
 /// | a binary format, such as postcard | the same three fields, with the data as bytes |
 ///
-/// Every bit is preserved, including those of NaN, and the text is half as long as decimal numbers. Input is checked:
-/// the dtype must exist, the bytes must match the shape, bools must be 0 or 1. Memory is allocated for the bytes
-/// present, not for the size that the data claim.
+/// Every bit is preserved, including the bits of NaN, and the text is half as long as decimal numbers. Input is
+/// checked: the dtype must exist, the bytes must match the shape, bools must be 0 or 1. Memory is allocated while the
+/// bytes are read, and not in advance for the size that the data claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename = "Array", try_from = "Fields")]
 pub struct ArrayData {
@@ -96,12 +96,12 @@ impl ArrayData {
         Ok(ArrayData { dtype: T::DTYPE, shape: x.shape().to_vec(), bytes })
     }
 
-    /// The dtype of the elements.
+    /// Returns the dtype of the elements.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// The shape of the array.
+    /// Returns the shape of the array.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }

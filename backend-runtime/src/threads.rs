@@ -13,10 +13,10 @@ use std::{
     },
 };
 
-/// Whether this process was made by `fork` after its parent called [`watch_forks`].
+/// True if this process was made by `fork` after its parent called [`watch_forks`].
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Number of threads over which a loop of this thread may be split. 1 means that the loop must run in this thread.
+/// Returns the number of threads over which a loop of this thread may be split; 1 if the loop must run in this thread.
 pub(crate) fn count() -> usize {
     if FORKED.load(Ordering::Relaxed) {
         return 1;

@@ -17,13 +17,13 @@ pub fn rarely<R>(f: impl FnOnce() -> Result<R>) -> Result<R> {
 /// A backend whose ops run on another backend. The methods that are generated for a backend with `wrap = true` call the
 /// methods of this trait.
 pub trait Wrap: Arrays {
-    /// The backend that is wrapped.
+    /// The wrapped backend.
     type Within: Arrays;
 
     /// State that exists while a call runs. It is dropped when the call ends, even if the call ends with an error.
     type Running;
 
-    /// The backend that runs the ops.
+    /// Returns the backend that runs the ops.
     fn within(&self) -> &Self::Within;
 
     /// Begins a call. If this function returns an error, the op does not run.
@@ -128,7 +128,7 @@ pub struct Call<'a> {
     pub dtype: DType,
     /// The dtype `U`, if the op has a second dtype.
     pub to: Option<DType>,
-    /// Whether the op is composed of other ops, each of which is a separate call inside this call.
+    /// True if the op is composed of other ops, each of which is a separate call inside this call.
     pub is_composed: bool,
     /// The parameters with their arguments, including the defaults of options.
     pub args: &'a [(&'static str, Arg<'a>)],
@@ -149,7 +149,7 @@ pub enum Arg<'a> {
     Number(Number),
     /// Any other argument, which can be written as a literal.
     Plain(&'a dyn ToLiteral),
-    /// An option that is not given.
+    /// An omitted option.
     Absent,
 }
 
@@ -162,15 +162,15 @@ pub enum IndexArg<'a> {
     Plain(String),
 }
 
-/// An array whose type is erased, but whose shape and dtype are known. It is used as a trait object.
+/// An array without its static type, as a trait object. The methods return its shape and its dtype.
 pub trait AnyTyped {
-    /// Lengths of the axes.
+    /// Returns the lengths of the axes.
     fn lengths(&self) -> &[usize];
 
-    /// The dtype of the elements.
+    /// Returns the dtype of the elements.
     fn element(&self) -> DType;
 
-    /// The array, for downcasting.
+    /// Returns the array, for downcasting.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -202,19 +202,19 @@ impl<'a> IndexArg<'a> {
 }
 
 impl<'a> Arg<'a> {
-    /// The argument of a parameter that is an array.
+    /// Makes the argument of a parameter that is an array.
     #[inline]
     pub fn array<A: ArrayAttributes + 'static>(x: &'a A) -> Arg<'a> {
         Arg::Array(x)
     }
 
-    /// The argument of a parameter that is an optional array; [`Arg::Absent`] if the array is not given.
+    /// Makes the argument of a parameter that is an optional array; [`Arg::Absent`] if there is no array.
     #[inline]
     pub fn optional<A: ArrayAttributes + 'static>(x: Option<&'a A>) -> Arg<'a> {
         x.map_or(Arg::Absent, Arg::array)
     }
 
-    /// The argument of a parameter that is an array or a number.
+    /// Makes the argument of a parameter that is an array or a number.
     #[inline]
     pub fn operand<B: Arrays, T: Element>(x: &'a Operand<'_, B, T>) -> Arg<'a> {
         match x {
@@ -223,12 +223,12 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// The argument of a parameter that is a list of arrays.
+    /// Makes the argument of a parameter that is a list of arrays.
     pub fn arrays<A: ArrayAttributes + 'static>(xs: &[&'a A]) -> Arg<'a> {
         Arg::Arrays(xs.iter().map(|x| *x as &dyn AnyTyped).collect())
     }
 
-    /// The argument of a parameter that is a list of indices.
+    /// Makes the argument of a parameter that is a list of indices.
     pub fn index<B: Arrays>(items: Indices<'a, B>) -> Arg<'a> {
         let item = |item| match item {
             Index::Array(x) => IndexArg::array(x),

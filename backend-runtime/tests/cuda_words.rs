@@ -1,8 +1,8 @@
 //! Tests that the real NVRTC compiles all CUDA programs that belong to no op, and all functions that the expressions of
 //! ops may use.
 //!
-//! The test runs in its own process, because quick compilation, once enabled, applies to everything that is compiled at
-//! the same time.
+//! The test runs in its own process, because quick compilation, once enabled, applies to everything that the process
+//! compiles at the same time.
 
 use backend_runtime::{
     DType, DTypeKind, ElementInfo, KernelInfo, OpInfo, available,

@@ -25,7 +25,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The GPU, with an empty cache and reset peak memory.
+/// Returns the GPU, with an empty cache and reset peak memory; `None` if there is no GPU.
 fn gpu() -> Option<Cuda> {
     let b = available("cuda", Cuda::new(0))?;
     b.caching(true).unwrap();

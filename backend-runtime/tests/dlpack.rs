@@ -152,7 +152,7 @@ const LAYOUTS: [(&[i64], &[i64], i64); 10] = [
     (&[3, 0], &[9, 9], 0),
 ];
 
-/// The elements that a layout selects.
+/// Returns the elements that a layout selects.
 fn shown<T: Element>(x: &HostArray<T>, (shape, strides, first): (&[i64], &[i64], i64)) -> HostArray<T> {
     let shape: Vec<usize> = shape.iter().map(|&len| len as usize).collect();
     let elements = x.as_slice().unwrap();
@@ -210,7 +210,7 @@ fn every_dtype_in_every_layout_goes_both_ways() {
     on_every_backend!(every_layout_of);
 }
 
-/// Address of the first element of a backend's array.
+/// Returns the address of the first element of a backend's array.
 fn address<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> *const c_void {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data()
 }
@@ -322,7 +322,7 @@ fn backends_of_the_host_share_memory_both_ways() {
     assert!(torch.to_ndarray(&small).unwrap().is_unique());
 }
 
-/// Memory is shared on one GPU, and copied between a GPU and the host.
+/// Tests that memory is shared on one GPU, and copied between a GPU and the host.
 #[test]
 fn a_device_shares_its_memory_with_itself() {
     let _alone = alone();
@@ -535,7 +535,7 @@ fn foreign_memory_is_freed_once_after_the_last_array() {
     }
 }
 
-/// `CopyMode::Never` gives an error if one of the libraries cannot represent the memory.
+/// Tests that `CopyMode::Never` gives an error if one of the libraries cannot represent the memory.
 #[test]
 fn memory_that_has_to_be_shared_and_cannot_be_is_an_error() {
     let _alone = alone();

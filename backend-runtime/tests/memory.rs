@@ -58,7 +58,7 @@ fn most(f: impl FnOnce()) -> usize {
     MOST.get() - before
 }
 
-/// Small lengths, lengths whose plans need the most memory according to measurements, powers of two and their
+/// Returns small lengths, lengths whose plans need the most memory according to measurements, powers of two and their
 /// neighbours, and primes.
 fn lengths() -> impl Iterator<Item = usize> {
     let near_powers = (6..15).flat_map(|e| [-3_i64, -1, 0, 1, 3].map(|d| ((1_i64 << e) + d) as usize));

@@ -16,7 +16,7 @@ const N: usize = 1 << 21;
 /// Environment variable that is set in child processes.
 const CHILD: &str = "BACKENDS_TEST_WITHOUT_THREADS";
 
-/// The numbers 0 to `N - 1`, in a scrambled order.
+/// Returns the numbers 0 to `N - 1`, in a scrambled order.
 fn numbers() -> NdArray<f64> {
     ArrayD::from_shape_fn(vec![N], |i| (i[0].wrapping_mul(7919) % N) as f64).into_shared()
 }

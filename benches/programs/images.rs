@@ -2,7 +2,7 @@
 
 use backends::{Result, prelude::*};
 
-/// The boundary mode `reflect` of PyTorch's convolutions.
+/// The boundary mode that PyTorch's convolutions call `reflect`.
 const BORDER: Boundary = Boundary::Mirror;
 
 fn blurred<B: Backend>(b: &B, x: &B::Array<f32>, sigma: f64) -> Result<B::Array<f32>> {

@@ -7,7 +7,7 @@
 //! sum of the result, and `SCALE` is the sum of the absolute values of the terms of the checksum.
 //!
 //! RAYON_NUM_THREADS sets the number of threads.
-#![allow(clippy::reversed_empty_ranges)] // `1..-1` is all but the first and the last
+#![allow(clippy::reversed_empty_ranges)] // `1..-1` selects all but the first and the last
 
 mod grids;
 mod images;

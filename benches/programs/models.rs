@@ -2,7 +2,7 @@
 
 use backends::{Error, Result, prelude::*};
 
-/// Pi, estimated by the fraction of random points that lie within a circle.
+/// Pi, estimated by the fraction of random points in a square that lie within a quarter of a circle.
 pub fn pi<B: Backend>(b: &B, &n: &usize) -> Result<B::Array<f64>> {
     let (x, y) = (b.random_uniform::<f64>([n])?, b.random_uniform::<f64>([n])?);
     let inside = b.less_equal(b.add(b.square(x)?, b.square(y)?)?, 1.0)?;

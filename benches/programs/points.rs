@@ -26,8 +26,8 @@ pub fn k_means_formulas<B: Backend>(b: &B, (x, start): &(B::Array<f32>, B::Array
 
 const NEIGHBOURS: usize = 5;
 
-/// Returns the distances to the nearest points, in ascending order. `squares` has the squares of the distances to all
-/// points.
+/// Returns the distances to the `NEIGHBOURS` nearest points, in ascending order. `squares` has the squares of the
+/// distances to all points.
 fn nearest<B: Backend>(b: &B, squares: B::Array<f32>) -> Result<B::Array<f32>> {
     let TopkResult { values, .. } = b.topk_with(squares, NEIGHBOURS, TopkOptions::new().largest(false))?;
     b.sqrt(b.maximum(values, 0.0)?)

@@ -58,9 +58,9 @@ fn outcome<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str, call: Call<B
     called.map_or_else(|panic| Err(Error::argument("panic", panic)), |called| called.results)
 }
 
-/// Describes the difference between two outcomes, if any. Which calls run out of memory depends on the backend, so a
-/// difference in this is ignored, unless the requested size exceeds any memory. Errors in copying to or from the
-/// backend are ignored, because they are not errors of the op.
+/// Describes the difference between two outcomes, if any. One backend may lack the memory for a call that the other
+/// backend can compute; this difference is ignored, unless the requested size exceeds any memory. Errors in copying to
+/// or from the backend are ignored, because they are not errors of the op.
 fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Option<String> {
     let of_host = |why: &Error| matches!(why, Error::Memory { op: "to_ndarray" | "from_ndarray", .. });
     let refused = |why: &Error| matches!(why, Error::Memory { bytes, .. } if *bytes != usize::MAX);

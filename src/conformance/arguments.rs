@@ -18,8 +18,8 @@ const CALLS: usize = 150;
 /// In each further dtype of an op, the number of calls is divided by this number.
 pub(super) const FURTHER: usize = 10;
 
-/// For each `REFUSED` calls in a dtype, one more call is made while memory is refused. Only test binaries whose
-/// allocator can refuse memory make such calls.
+/// For every `REFUSED` calls in a dtype, the test makes one more call during which allocations fail. Only test binaries
+/// whose allocator can refuse memory make such calls.
 const REFUSED: usize = 4;
 
 /// Number of random calls of each op in its first dtype: `BACKENDS_CALLS` or [`CALLS`].
@@ -214,8 +214,8 @@ pub(super) fn anything(dtype: DType) -> Draw {
     if dtype == DType::UInt32 { Draw { scalars: LARGE.scalars, ..ANYTHING } } else { ANYTHING }
 }
 
-/// Arguments that mostly fit each other. Their arrays are large enough to need memory, but small enough for quick calls
-/// in libraries whose allocations are not refused.
+/// Arguments that mostly fit each other. Their arrays are large enough that ops must allocate memory, but small enough
+/// for quick calls in libraries whose allocations are not refused.
 const LARGE: Draw = Draw {
     arrays: &[LARGES],
     indices: &["large1", "large2", "i"],
@@ -233,8 +233,8 @@ pub(super) fn value(kind: ParamKind, chance: &mut Chance) -> String {
     ANYTHING.value(kind, chance)
 }
 
-/// Returns the cases (test calls) of an op with 0-dimensional arrays in place of all arrays. An op of a library may
-/// determine the dtype of its result in another way if an array has no axes.
+/// Returns the cases (test calls) of an op with 0-dimensional arrays in place of all arrays. A library may determine
+/// the dtype of a result by other rules if an array has no axes.
 pub(super) fn without_axes(row: &Row) -> Vec<String> {
     let is_array = |i: usize| {
         let kind = row.params.get(i).map(|param| param.kind);
@@ -268,7 +268,7 @@ impl Draw {
 
     fn value(&self, kind: ParamKind, chance: &mut Chance) -> String {
         let array = |chance: &mut Chance| {
-            // two times in three, the name is drawn from the first list only
+            // two times in three, the name is drawn from the first list of names only
             let last = if chance.below(3) == 0 { self.arrays.len() } else { 1 };
             let list = chance.below(last);
             chance.pick(self.arrays[list])

@@ -8,7 +8,7 @@ use std::{collections::HashMap, sync::LazyLock};
 /// The advice in error messages if the data and the table do not match.
 pub(crate) const REGENERATE: &str = "run `cargo xtask golden`";
 
-/// First line of the file of samples, and of each file of results. It contains the version of the format.
+/// First lines of the file of samples and of each file of results. They contain the version of the format.
 const SAMPLES: &[u8] = b"backends-samples-1\n";
 const GOLDEN: &[u8] = b"backends-golden-1\n";
 

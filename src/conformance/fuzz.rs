@@ -182,7 +182,7 @@ fn arguments_of(case: &Args, lengths: &mut Lengths, chance: &mut Chance) -> Vec<
     arguments
 }
 
-/// Adds some of the options that the case does not give, at random.
+/// Returns random values for some of the options that the case does not set.
 fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
     let given = |name: &str| case.named.iter().any(|(other, _)| other == name);
     let mut options = Vec::new();

@@ -1,5 +1,5 @@
-//! Finds the elements of the result of a random call that depend on rounding, so that two libraries need not agree on
-//! them.
+//! Finds the elements of a random call's result that depend on rounding. Two libraries need not agree on these
+//! elements.
 //!
 //! The tolerance of an op is relative to the largest element of its result. This is appropriate for the test arrays of
 //! the conformance cases: their results are not small differences of large terms, and their matrices are well
@@ -51,12 +51,13 @@ const SUMS: [&str; 20] = [
     "vecdot",
 ];
 
-/// Ops that divide sums by the number of observations minus `correction`, or by 0 if this number is negative. `nanvar`
-/// and `nanstd` return NaN instead of dividing by 0.
+/// Ops that divide sums by the number of observations minus `correction`, or by 0 if this difference is negative.
+/// `nanvar` and `nanstd` return NaN instead of dividing by 0.
 const VARIANCES: [&str; 3] = ["cov", "std", "var"];
 
-/// Singular values count for the rank if their ratio to the largest one exceeds a cutoff. The rank depends on rounding
-/// if a ratio differs from the cutoff by at most this fraction of the cutoff.
+/// Relative distance from the cutoff of a rank within which rounding decides. A singular value counts for the rank if
+/// its ratio to the largest one exceeds the cutoff. The rank depends on rounding if a ratio differs from the cutoff by
+/// at most this fraction of the cutoff.
 const NEAR: f64 = 1e-6;
 
 /// The effects of rounding on the results of one call.
@@ -74,8 +75,7 @@ pub(super) struct Noise {
 impl Noise {
     /// The effects of rounding on the results of a call that are compared with this tolerance.
     pub fn of(row: &Row, dtypes: DTypes, text: &str, tolerance: Tolerance, call: Call<Numpyish>) -> Noise {
-        // `found` returns `None` if the call fails, or if rounding has no important effects, for example without
-        // singular values
+        // `found` returns `None` if the call fails, or if rounding has no large effect on the results of this op
         Noise::found(row, dtypes, text, tolerance, call).unwrap_or_default()
     }
 
@@ -173,7 +173,8 @@ impl Noise {
 /// cutoff, or if they can give a solution errors above `allowed`.
 fn is_undecided(values: ArrayView1<'_, f64>, cutoff: f64, unit: f64, allowed: f64, power: f64) -> bool {
     let largest = values.iter().copied().fold(0.0, f64::max);
-    // `unit` is also the default cutoff, so values far below this cutoff must not count as near
+    // the factor is below 1, because `unit` is also the default cutoff: ratios near 0 must not count as near this
+    // cutoff
     let near = (NEAR * cutoff).max(0.75 * unit);
     let mut least = 1.0_f64;
     for ratio in values.iter().map(|value| value / largest) {
@@ -217,8 +218,8 @@ fn of_magnitudes(
     call(b, row.name, &positional, &options)
 }
 
-/// Returns whether the op divides by 0. It is called with different numbers in place of the elements that are not NaN,
-/// so that no sum is 0, and an infinite result shows the division.
+/// Returns whether the op divides by 0. To find out, calls the op with different numbers in place of the elements that
+/// are not NaN: then no sum is 0, and a division by 0 gives an infinite result.
 fn is_divided_by_zero(
     b: &Numpyish,
     row: &Row,

@@ -9,7 +9,7 @@ pub(crate) enum Arg {
     Name(String),
     /// A number, as written.
     Number(String),
-    /// A list of slices, between quotes.
+    /// Text between quotes, such as a list of slices.
     Quoted(String),
     /// A list, `[..]`.
     List(Vec<Arg>),

@@ -1,12 +1,13 @@
-//! Settings of the tests with random calls, which environment variables give.
+//! Settings of the tests with random calls, read from environment variables.
 
 use std::{env, path::PathBuf, sync::LazyLock};
 
-/// Results of more bytes than this number are not read, for example a diagonal matrix made from a long vector.
+/// Maximum size in bytes of a result that is read. A larger result is, for example, a diagonal matrix made from a long
+/// vector.
 const MOST_BYTES: usize = 1 << 24;
 
-/// What the tests with random calls do: record the outcomes in files, or compare the outcomes with recorded ones. The
-/// field is the folder of the files.
+/// The task of the tests with random calls: to record the outcomes in files, or to compare the outcomes with recorded
+/// ones. The field is the folder of the files.
 pub(super) enum Mode {
     Record(PathBuf),
     Compare(PathBuf),

@@ -6,7 +6,7 @@ use ndarray::{ArrayD, IxDyn};
 /// An array of any dtype: its elements as little-endian bytes in C order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Values {
-    /// The dtype.
+    /// The dtype of the elements.
     pub dtype: DType,
     /// Lengths of the axes.
     pub shape: Vec<usize>,

@@ -69,8 +69,8 @@ fn size(shape: &[usize]) -> f64 {
     shape.iter().map(|&n| n as f64).product()
 }
 
-/// The requested part of the convolution of two arrays, by the given method; `Auto` takes the method that is estimated
-/// faster.
+/// The requested part of the convolution of two arrays, by the given method; `Auto` selects the method with the shorter
+/// estimated time.
 fn convolved<B: Backend, T: Numeric>(
     op: &'static str,
     b: &B,

@@ -83,7 +83,7 @@ struct Transforms {
 /// the results at the copies are dropped (the overlap-save method).
 struct Blocks {
     axis: usize,
-    /// Whether the first array is cut into blocks.
+    /// True if the first array is cut into blocks, false if the second array is.
     of_first: bool,
     /// The index of the first result, along `axis` of the full convolution.
     start: usize,
@@ -95,7 +95,8 @@ struct Blocks {
     before: usize,
 }
 
-/// Estimated time of a transform of `points` points along an axis, divided by the number of points.
+/// Estimated time of a transform of `points` points along an axis, divided by the number of points. The unit is
+/// arbitrary.
 fn steps(points: usize) -> f64 {
     (points as f64).log2() + 2.0
 }
@@ -147,11 +148,12 @@ impl Blocks {
     fn new(overlap: &Overlap, axis: usize, n1: usize, n2: usize) -> Option<(Blocks, f64)> {
         /// The fewest points of a block. A smaller transform does not take less time per point.
         const LEAST: usize = 256;
-        /// Blocks have to save a quarter of the time, since they are copied.
+        /// Maximum time with blocks, as a fraction of the time with whole arrays. Blocks must save a quarter of the
+        /// time, because they are copied.
         const WORTH: f64 = 0.75;
         let ((start, len), before) = (overlap.part[axis], n1.min(n2) - 1);
         let whole = rules::fast_points(overlap.full[axis]);
-        // a block has at least as many elements of its own as copied elements before them
+        // a block has at least as many new elements as copied elements
         let shortest = (2 * before).max(LEAST);
         let lengths = (0..usize::BITS).map(|power| shortest.saturating_mul(1 << power));
         let blocks = lengths.take_while(|&points| points < whole).map(|points| {

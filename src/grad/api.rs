@@ -11,7 +11,7 @@ use std::{any::Any, marker::PhantomData};
 /// Inputs with respect to which a function is differentiated: `&array`, a tuple or vector of inputs, or a reference to
 /// a struct with `derive(Params)`.
 ///
-/// `K` is the kind of the input; the compiler infers it.
+/// `K` is the kind of the input: one array, a list, a tuple or a struct. The compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "gradients are taken by arrays of `{B}` with a floating-point dtype: `&x`, `(&x, &y)`, `vec![&x]`, and not by `{Self}`"
 )]

@@ -58,8 +58,8 @@ fn given<B: Backend, T: Float, U: Float>(
     Ok(d.recorded(y, at))
 }
 
-/// Runs a section of a function and keeps only its inputs. The backward pass runs the section again. This reduces the
-/// memory of long loops, and takes up to twice the time.
+/// Runs a section of a function, and keeps only the inputs of the section. The backward pass runs the section again.
+/// This reduces the memory of long loops, and takes up to twice the time.
 ///
 /// `f` must return the same result each time, so draw random numbers before the call.
 ///

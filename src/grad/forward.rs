@@ -168,7 +168,7 @@ impl<B: Backend> Jvp<B> {
         }
     }
 
-    /// Returns the same operand again. An array is not copied, but shared.
+    /// Returns a clone of the operand. The clone of an array shares its memory.
     #[doc(hidden)]
     pub fn operand_again<T: Element>(&self, x: &Operand<'static, B, T>) -> Operand<'static, B, T> {
         match x {
@@ -245,8 +245,9 @@ impl<B: Backend> Jvp<B> {
         self.along(value, sum)
     }
 
-    /// Adds to `sum` the tangent of a result that is due to the tangent of one input. The gradient rule of this op
-    /// multiplies by a derivative, so it can be applied to the tangent in place of an output gradient.
+    /// Adds to `sum` the contribution of one input's tangent to the tangent of a result. The gradient rule of such an
+    /// op only multiplies the output gradient by a derivative, so `rule` computes the contribution if it gets the
+    /// tangent in place of an output gradient.
     #[doc(hidden)]
     pub fn along_rule<T: Element>(
         &self,
@@ -299,7 +300,7 @@ impl<B: Backend> Pull<B> for Nothing {
     }
 }
 
-/// A function that finds the tape index of a gradient. Each such function is for one dtype.
+/// A function that returns the tape index of a gradient array. Each such function is for one dtype.
 type PlaceOf<B> = fn(&Diff<B>, &dyn Any) -> Result<Option<usize>>;
 
 /// Computes tangents by two backward passes. The gradients of the inputs are linear in the gradients `u` of the
@@ -533,7 +534,7 @@ impl<B: Backend> Arrays for Jvp<B> {
         )?;
         let by_others = self.place_of(op, &residual(self, &self.constant::<T>(value.clone()))?)?;
         let Some(by_others) = by_others else { return Ok(self.constant(value)) };
-        // the tangent of the solution is the one for which the residual stays 0
+        // the tangent of the solution is determined by the condition that the residual stays 0
         let by_x = |b: &B, v: &B::Array<T>| {
             let j = Jvp::alone(b.clone());
             let r = residual(&j, &j.input::<T>(value.clone(), v.clone()))?;

@@ -144,8 +144,7 @@ impl<B: Backend> Diff<B> {
         &self.within
     }
 
-    /// Wraps an array of the inner backend as a constant, for example data, or an array that an outer gradient
-    /// differentiates.
+    /// Wraps an array of the inner backend as a constant: data, or in a nested gradient an array of the outer `Diff`.
     #[inline]
     pub fn constant<T: Element>(&self, value: B::Array<T>) -> Var<B, T> {
         Var { value, place: None }

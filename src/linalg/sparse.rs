@@ -38,8 +38,8 @@ pub fn csc_matmul<B: Backend, T: Numeric>(
     b.segment_sum(weighted(b, values, &taken)?, indices, rows).map_err(|e| e.within(OP))
 }
 
-/// Computes only those elements of the product of `x1` and `x2` whose places `indices` and `indptr` give, in compressed
-/// sparse row format.
+/// Computes only some elements of the product of `x1` and the transpose of `x2`: the elements at the positions of a
+/// sparse matrix, which `indices` and `indptr` describe in compressed sparse row format.
 pub fn sampled_matmul<B: Backend, T: Numeric>(
     b: &B,
     indices: &B::Array<i64>,

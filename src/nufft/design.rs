@@ -9,7 +9,7 @@ use crate::runtime::spreading::MAX_WIDTH;
 use crate::{Backend, ComplexFloat, Error, Numeric, Real, Result};
 use std::f64::consts::{PI, TAU};
 
-/// A design uses one of these ratios of the grid's length to the number of modes.
+/// The possible ratios of a grid's length to the number of modes.
 const UPSAMPLINGS: [f64; 7] = [1.25, 1.375, 1.5, 1.625, 1.75, 2.0, 2.25];
 
 /// Maximum expected error, as a fraction of the required accuracy. The first value applies to many points and modes,
@@ -19,7 +19,7 @@ const EXPECTED: [f64; 2] = [0.85, 0.3];
 /// Maximum error that may result from computing the kernel by polynomials, as a fraction of the required accuracy.
 const BY_POLYNOMIALS: f64 = 0.06;
 
-/// With fewer points or modes than this number, errors need not average out.
+/// Number of points or modes below which errors need not average out.
 const FEW: usize = 128;
 
 /// The required accuracy, the rounding error of the dtype, and the largest useful width of the kernel. The error of a
@@ -149,7 +149,8 @@ impl Design {
     /// For each mode of an axis, the factor that corrects for the kernel. The first mode is `-(modes / 2)`.
     pub fn factors<B: Backend, C: ComplexFloat>(&self, b: &B, axis: usize, modes: usize) -> Result<B::Array<C>> {
         let first = -((modes / 2) as f64);
-        // computed in float64, because the logarithm of a factor may be 40
+        // computed in float64: the factor contains exponentials, which amplify the rounding errors of their arguments
+        // of up to about 40
         let numbers = b.arange(first, first + modes as f64, 1.0)?;
         let angles = b.multiply(numbers, TAU / self.grid[axis] as f64)?;
         b.astype::<C, f64>(self.undoing::<B, f64>(b, &angles)?)

@@ -190,7 +190,7 @@ impl<B: Backend, C: ComplexFloat> NufftPlan<B, C> {
         b.concat_with(&parts, ConcatOptions::new().axis(self.axis_of_array(axis)))
     }
 
-    /// Moves modes, which are in ascending order, to their places in the input of a transform along an axis of the
+    /// Copies modes, which are in ascending order, to their indices in the input of a transform along an axis of the
     /// grid. All other elements of this input are zeros.
     fn on_grid(&self, x: &B::Array<C>, axis: usize, grid: usize) -> Result<B::Array<C>> {
         let (b, modes, negative) = (&self.backend, self.modes[axis], self.modes[axis] / 2);

@@ -10,10 +10,10 @@ use super::{
 use crate::{Backend, ComplexFloat, Error, NufftSpreadOptions, Real, Result, StackOptions, lazy, runtime::rules};
 use std::f64::consts::PI;
 
-/// The grid is finer than the frequencies require, by this factor.
+/// The factor by which the grid is finer than the frequencies require.
 const FINER: f64 = 2.0;
 
-/// The kernel is designed for a grid whose length is this multiple of the number of modes.
+/// The ratio of the grid's length to the number of modes for which the kernel is designed.
 const UPSAMPLING: f64 = 2.0;
 
 /// A number of modes with which the kernel's width is estimated before the actual number is known.

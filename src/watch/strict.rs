@@ -76,6 +76,7 @@ impl Strict {
 
     /// Wraps a backend. The wrapped backend makes these checks.
     ///
+    /// # Errors
     /// [`Error::Unavailable`] for a backend on an excluded device, or if this build does not include one of the
     /// libraries on which programs must run, because the ops of that library are then unknown.
     pub fn watch<B: Backend>(&self, backend: B) -> Result<Watched<B>> {

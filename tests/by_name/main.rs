@@ -12,11 +12,11 @@ use std::sync::LazyLock;
 
 type V = Value<AnyBackend>;
 
-/// The backend of the tests. Calls by name on `AnyBackend` are already compiled, and run the same code as calls on a
-/// library's backend.
+/// The backend of the tests. Calls by name on `AnyBackend` are already compiled in `backends_dynamic`, and run the same
+/// code as calls on a library's backend.
 static B: LazyLock<AnyBackend> = LazyLock::new(|| Numpyish::new().into());
 
-/// The result of a call as a single array of `T`. Panics if the call failed or has another result.
+/// Returns the result of a call as a single array of `T`. Panics if the call failed or has another result.
 fn array<T: Element>(result: Result<V>) -> HostArray<T> {
     let value = result.unwrap_or_else(|why| panic!("{why}"));
     let array = value.as_array().and_then(DynArray::get::<T>);
@@ -123,7 +123,7 @@ fn numbers_in_lists_become_arrays() {
     assert!(text.contains("lists of equal lengths"), "{text}");
 }
 
-/// An argument for a parameter of kind `kind`, which most ops accept.
+/// Returns an argument that most ops accept for a parameter of kind `kind`.
 fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
     let made = |numbers: Value<B>, dtype: DType| ops::asarray::call(b, &[numbers], &[("dtype", dtype.into())]).unwrap();
     let flags = || vec![vec![true, false, true], vec![false, true, true]].into();
@@ -156,7 +156,7 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
     }
 }
 
-/// Arguments for ops whose parameters depend on each other; `None` for all other ops.
+/// Returns arguments for an op whose parameters depend on each other; `None` for all other ops.
 fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
     let one = || if dtype == DType::Bool { Value::from(true) } else { 1.into() };
     let of =

@@ -63,7 +63,7 @@ pub fn soft_cuda() -> Option<std::path::PathBuf> {
 pub struct SoftCuda(libloading::Library);
 
 impl SoftCuda {
-    /// Looks for these functions in the driver. Returns `None` on a real GPU, or without a driver.
+    /// Loads the CUDA driver. Returns `None` if there is no driver, or if the driver does not have these functions.
     pub fn open() -> Option<SoftCuda> {
         // SAFETY: the backend has already loaded the library that the loader finds under this name, so loading it again
         // runs no initialisation code.
@@ -73,13 +73,14 @@ impl SoftCuda {
         soft.then_some(SoftCuda(driver))
     }
 
-    /// The number of bytes that this thread has copied from the device to the host.
+    /// Returns the number of bytes that this thread has copied from the device to the host.
     pub fn copied(&self) -> u64 {
         // SAFETY: the software device defines this function with this type.
         unsafe { self.0.get::<extern "C" fn() -> u64>(b"soft_cuda_copied") }.map_or(0, |copied| copied())
     }
 
-    /// The number of kernels that this thread has launched, and the number of allocations that it has made.
+    /// Returns the number of kernels that this thread has launched, and the number of allocations that it has
+    /// attempted.
     pub fn launched_and_allocated(&self) -> [u64; 2] {
         ["soft_cuda_launched", "soft_cuda_allocated"].map(|name| {
             // SAFETY: the software device defines these functions with this type.

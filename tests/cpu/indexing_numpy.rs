@@ -16,7 +16,7 @@ fn host<T: Element>(shape: &[usize], elements: Vec<T>) -> HostArray<T> {
     HostArray::from_shape_vec(shape, elements).unwrap()
 }
 
-/// The integers `first`, `first + 1`, .. in the given shape.
+/// Returns an array of shape `shape` with the integers `first`, `first + 1`, ..
 fn counting<B: Backend>(b: &B, shape: &[usize], first: i64) -> Result<B::Array<i64>> {
     let n = shape.iter().product::<usize>() as i64;
     b.from_ndarray(host(shape, (first..first + n).collect()))

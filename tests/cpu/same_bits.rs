@@ -7,7 +7,7 @@ use ndarray::ArrayD;
 
 const B: Numpyish = Numpyish::new();
 
-/// A generator of pseudorandom numbers, which choose the shapes and where to cut them. The field is its state.
+/// A generator of pseudorandom numbers, which determine the shapes and the cuts of arrays. The field is its state.
 struct Dice(u64);
 
 impl Dice {
@@ -20,7 +20,7 @@ impl Dice {
         of[self.below(of.len())]
     }
 
-    /// A random shape: few or many elements, long and short axes, and axes of length 1.
+    /// Returns a random shape: few or many elements, long and short axes, and axes of length 1.
     fn shape(&mut self) -> Vec<usize> {
         const LENGTHS: [usize; 16] = [1, 2, 3, 7, 15, 16, 31, 33, 64, 97, 130, 257, 520, 1025, 2100, 70_001];
         let most = self.pick(&[300, 2_000, 2_000, 9_000, 9_000, 200_000]);
@@ -32,14 +32,14 @@ impl Dice {
         shape
     }
 
-    /// A random non-empty range of an axis of length `len`.
+    /// Returns a random non-empty range of an axis of length `len`.
     fn part(&mut self, len: usize) -> (usize, usize) {
         let first = self.below(len);
         (first, first + 1 + self.below(len - first))
     }
 }
 
-/// The bits of a number. All NaNs count as having the same bits.
+/// Numbers whose bits are compared. All NaNs count as having the same bits.
 trait Bits: Float {
     fn bits(self) -> [u64; 2];
 }

@@ -104,7 +104,7 @@ fn formulas_and_changes_in_place() -> Result<()> {
         expr!(b, sum(y * 2.0, ..))
     }
     let g = grad(&b, f, &x)?;
-    // the expected gradient is 2 (0 + (x1^3 + x1) + (x2^3 + x2) + 2 x0)
+    // the function is 2 (0 + (x1^3 + x1) + (x2^3 + x2) + 2 x0), so its gradient is (4, 6 x1^2 + 2, 6 x2^2 + 2)
     assert!(close(&b, &g, &b.asarray([4.0, 26.0, 56.0])?, 1e-14));
     assert_eq!(x, b.asarray([1.0, 2.0, 3.0])?, "what is given stays as it is");
     Ok(())
@@ -237,7 +237,7 @@ fn solutions_of_equations_are_differentiated_by_the_equation() -> Result<()> {
 fn equations_of_constants_record_nothing_and_mistakes_in_them_are_told() -> Result<()> {
     let b = Numpyish::new();
     let (matrix, y) = (b.asarray([[2.0]])?, b.asarray([3.0])?);
-    // defines the square root as the unique positive solution of an equation
+    // defines the square root of `a` by the equation x^2 - a = 0
     let root = |d: &Diff<Numpyish>, a: &Var<Numpyish, f64>| {
         d.implicit::<f64>(
             "root",

@@ -15,8 +15,8 @@ fn near(x: &R, y: &R, tolerance: f64) {
     assert!(x.iter().zip(y).all(|(x, y)| (x - y).abs() <= tolerance), "{x:.12}\n{y:.12}");
 }
 
-/// A scalar function of three numbers. It contains formulas, a linear op, an op whose gradient rule reads the op's
-/// inputs twice, and choices between values.
+/// Computes a scalar function of an array of three numbers, with formulas, a standard deviation, a cumulative product
+/// and a maximum.
 fn mixed<B: Backend>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     let wave = expr!(b, sin(x) * exp(-0.5 * x * *2) + sqrt(abs(x) + 1.0))?;
     let spread = b.std(&wave, ..)?;
@@ -131,7 +131,8 @@ fn constants_and_mistakes() -> Result<()> {
     Ok(())
 }
 
-/// A `Jvp` backend that outlives its function, so that its arrays do not belong to any later call of `jvp`.
+/// Returns the backend of a call of `jvp` that has ended. Arrays of this backend do not belong to any other call of
+/// `jvp`.
 fn escape(b: &Numpyish) -> Jvp<Numpyish> {
     let mut found = None;
     let one = b.asarray([1.0]).expect("one number");
@@ -151,7 +152,8 @@ fn escape(b: &Numpyish) -> Jvp<Numpyish> {
 #[test]
 fn through_equations() -> Result<()> {
     let b = Numpyish::new();
-    // solves x + x^3 / 2 = p for x by Newton's method
+    // solves x + x^3 / 2 = p for x by Newton's method; if `solves_what_it_is_given` is false, the solver for the
+    // derivatives is deliberately wrong
     fn root<B: Backend>(b: &B, p: &B::Array<f64>, solves_what_it_is_given: bool) -> Result<B::Array<f64>> {
         let residual = |b: &B, x: &B::Array<f64>| expr!(b, x + 0.5 * x * *3 - p);
         b.implicit(

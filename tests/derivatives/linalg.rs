@@ -30,7 +30,7 @@ fn near_complex(x: &C, y: &C, tolerance: f64) {
     assert!(x.iter().zip(y).all(|(x, y)| (x - y).norm() <= tolerance), "{x:.9}\n{y:.9}");
 }
 
-/// A 5 x 3 matrix with orthonormal columns, multiplied by 2, so that all its singular values are 2.
+/// Returns a 5 x 3 matrix with orthonormal columns, multiplied by 2, so that all its singular values are 2.
 fn equal_values() -> R {
     let b = Numpyish::new();
     b.multiply(b.qr(noise(1, &[5, 3])).unwrap().q, 2.0).unwrap()
@@ -143,7 +143,7 @@ fn triangles_that_are_read() -> Result<()> {
     Ok(())
 }
 
-/// A function from a symmetric matrix to a number.
+/// A function of a symmetric matrix, whose result is a number.
 type Number = fn(&Diff<Diff<Numpyish>>, &Var<Diff<Numpyish>, f64>) -> Result<Var<Diff<Numpyish>, f64>>;
 
 #[test]
@@ -217,8 +217,7 @@ fn empty_matrices() -> Result<()> {
     Ok(())
 }
 
-/// A non-uniform Fourier transform by its definition: a sum of waves, with one wave for each pair of a point and a
-/// frequency.
+/// Computes a non-uniform Fourier transform by its definition: for each frequency, the sum of one wave per point.
 fn waves(
     d: &Diff<Numpyish>,
     points: &[Var<Numpyish, f64>],
@@ -239,8 +238,8 @@ fn waves(
     d.matmul(values, d.exp(d.multiply(d.astype::<Complex<f64>, f64>(angles)?, turn)?)?)
 }
 
-/// The integer frequencies (modes) of a transform to a grid of shape `n_modes`: for each axis, a flat array with one
-/// coordinate per mode.
+/// Returns the integer frequencies (modes) of a transform to a grid of shape `n_modes`: for each axis, a flat array
+/// with one coordinate per mode.
 fn modes(n_modes: &[usize]) -> Vec<R> {
     let b = Numpyish::new();
     let count: usize = n_modes.iter().product();

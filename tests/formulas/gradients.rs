@@ -24,7 +24,8 @@ fn inputs<T: Precision>(b: &Numpyish) -> Result<(NdArray<T>, NdArray<T>, NdArray
     ))
 }
 
-/// Compares the value and the gradients of a formula with those of the same ops called separately, in the dtype `T`.
+/// Checks that a formula and the same ops called separately have the same value and the same gradients, in the dtype
+/// `T`.
 fn same<T: Precision>(tolerance: f64) -> Result<()> {
     let b = Numpyish::new();
     let (x, y, s) = inputs::<T>(&b)?;
@@ -118,7 +119,8 @@ fn of_gradients_in_place_and_without_a_macro() -> Result<()> {
         },
         &x,
     )?;
-    // the expected gradients are x + x^2 and 2 x^2 + 2 x^3
+    // the elements of `y` are x + x^2 at index 0 and 2 x^2 + 2 x^3 elsewhere, so the derivatives are 1 + 2 x and 4 x +
+    // 6 x^2
     close::<f64>(&b, &g, &b.asarray([2.0, 4.0 * 1.5 + 6.0 * 2.25, -4.0 * 0.3 + 6.0 * 0.09])?, 1e-13);
     Ok(())
 }

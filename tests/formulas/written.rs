@@ -1,5 +1,5 @@
-//! Tests of formulas in `expr!`: that they mean what they should, and that one pass over the elements gives the same
-//! bits as the separate ops. Some formulas run on every backend.
+//! Tests of formulas in `expr!`: operators, names, numbers and ops have the documented meaning, and one pass over the
+//! elements gives the same bits as the separate ops. Some formulas run on every backend.
 
 use backends::{Error, Result, Slice, prelude::*, runtime::available};
 
@@ -297,7 +297,7 @@ fn assignments_write_over_memory_that_nothing_else_uses() {
     let x = B.reshape(new(), [10, -1]).unwrap();
     expr!(B, y -= x).unwrap();
     assert_eq!(y[[3, 4]], 43.0 * 42.0 - (3 * n / 10 + 4) as f64);
-    // a second handle that is made just before the assignment also keeps the memory from being overwritten
+    // if a second handle was made just before the assignment, the memory is not overwritten
     let mut y = new();
     let mut kept = None;
     let mut keep = |y: &HostArray<f64>| {

@@ -3,7 +3,7 @@
 use backends::{Result, prelude::*};
 
 /// Returns the largest difference between a convolution by transforms and the same convolution by sums of products, and
-/// the largest element of the latter.
+/// the largest magnitude in the convolution by sums of products.
 fn error<B: Backend, T: Precision>(
     b: &B,
     (x, y): (&B::Array<T>, &B::Array<T>),

@@ -193,8 +193,8 @@ fn lengths_of_any_integer_type() {
     lengths(&AnyBackend::from(Numpyish::new())).unwrap();
 }
 
-/// An op that consists of several operations on 16-bit floats rounds only once. In this formula of `gelu`, 1 + tanh(..)
-/// nearly cancels for negative `x`.
+/// An op that consists of several operations on 16-bit floats rounds only once. The approximate formula of `gelu` is a
+/// good test, because its term 1 + tanh(..) nearly cancels for negative `x`.
 fn one_rounding<B: Backend, T: Real>(b: &B) -> Result<()> {
     let x = b.asarray([-4.0_f32, -3.0, -1.5, 0.5, 3.0])?;
     let quick = GeluOptions::new().approximate(true);

@@ -3,7 +3,7 @@
 
 use backends::{Result, dlpack::CopyMode, prelude::*};
 
-/// The address of the first element.
+/// Returns the address of the first element.
 fn address<T: Element>(b: &AnyBackend, x: &AnyArray<T>) -> usize {
     b.to_dlpack_with(x, CopyMode::Never).unwrap().data().addr()
 }

@@ -113,8 +113,8 @@ fn masks_of_length_0<B: Backend>(b: &B) {
             gradient(&|d, x| d.boolean_mask(x, d.constant(mask.clone())));
         }
     }
-    // index lists with items besides the mask: the selected elements take the place of the mask's axes, or come first
-    // if a slice separates the mask from an integer index
+    // index lists with other items besides the mask: the axis of the selected elements replaces the mask's axes; it is
+    // the first axis if a slice separates the mask from an integer index
     let x = b.ones::<f64>([2, 3, 4]).unwrap();
     assert_eq!(b.shape(&b.get(&x, ix![.., &none(&[0])]).unwrap()), [2, 0, 4]);
     assert_eq!(b.shape(&b.get(&x, ix![0, .., &none(&[0])]).unwrap()), [0, 3]);

@@ -185,8 +185,8 @@ fn alike(x: &[f64], y: &[f64], tolerance: f64, what: &str) {
     assert!(x.len() == y.len() && x.iter().zip(y).all(|(&x, &y)| is_near(x, y)), "{what}: {x:?} in place of {y:?}");
 }
 
-/// If a matrix has very small or very large elements, its factors are multiples of the factors of the matrix with
-/// elements near 1.
+/// Tests matrices with very small or very large elements. A matrix that is multiplied by `scale` has singular values
+/// and eigenvalues that are multiplied by `scale`.
 fn ends<B: Backend>(b: &B) {
     let list = |x: Result<B::Array<f64>>| b.to_vec(x.unwrap()).unwrap();
     for scale in [1e-200, 1e-155, 1.0, 1e153, 1e155, 1e200, 1e307] {
@@ -248,7 +248,7 @@ fn stacks<B: Backend>(b: &B) {
     assert_eq!(both, "matrix_rank: `rtol` and `rtols` are both given");
 }
 
-/// `cholesky_solve` with vectors, several right sides and stacks agrees with `solve`.
+/// `cholesky_solve` agrees with `solve`, for vectors, for several right-hand sides and for stacks.
 fn factors_of_systems<B: Backend, T: WideFloat>(b: &B) {
     for shape in [&[1, 1][..], &[4, 4], &[2, 3, 3]] {
         let (n, x) = (shape[shape.len() - 1], noise::<B, T>(b, 8, shape));

@@ -29,12 +29,12 @@ struct Case {
     f: ArrayD<Complex<f64>>,
 }
 
-/// Number `i` of a deterministic sequence that is evenly scattered between -1 and 1.
+/// Returns number `i` of a deterministic sequence whose numbers are evenly scattered between -1 and 1.
 fn scattered(i: usize, seed: f64) -> f64 {
     (i as f64 * 0.618_033_988_749_895 + seed).rem_euclid(1.0) * 2.0 - 1.0
 }
 
-/// A test case with one axis.
+/// Returns a test case with one axis.
 fn line(modes: usize, points: usize) -> Case {
     let complex = |i: usize| Complex::new(scattered(7 * i, 0.3), scattered(5 * i, 0.8));
     Case {
@@ -54,8 +54,8 @@ fn case(modes: &[usize]) -> std::result::Result<Case, Box<dyn std::error::Error>
 
 const CASES: [&[usize]; 5] = [&[7, 10], &[24, 15], &[1, 3], &[5, 6, 4], &[9, 1, 8]];
 
-/// The value `exp(i sign k.x)` of a wave, where the integers `k` are the frequencies of a mode and `x` is a point. The
-/// frequencies of all modes are centred around 0.
+/// Returns the value `exp(i sign k.x)` of a wave, where the integers `k` are the frequencies of a mode and `x` is a
+/// point. The frequencies of all modes are centred around 0.
 fn wave(case: &Case, mode: &IxDyn, point: usize, sign: f64) -> Complex<f64> {
     let modes = case.f.shape();
     let angle = |axis: usize| (mode[axis] as f64 - (modes[axis] / 2) as f64) * case.points[axis][point];
@@ -129,8 +129,8 @@ fn each_accuracy_is_kept() {
     on_every_backend!(accuracy);
 }
 
-/// The coordinates of scattered points and of scattered frequencies, with one list per axis each. `extent` is the
-/// largest distance of a frequency from the middle of the frequencies.
+/// Returns the coordinates of scattered points and of scattered frequencies, each with one list per axis. `extent` is
+/// the largest distance of a frequency from the middle of the frequencies.
 fn free(axes: usize, points: usize, frequencies: usize, extent: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let along = |count: usize, seed: f64, middle: f64, extent: f64| -> Vec<Vec<f64>> {
         let one =

@@ -40,8 +40,8 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let part = b.getitem(&handle, backends::slices![1..])?;
         assert_eq!(b.to_ndarray(&b.exp(handle)?)?, b.to_ndarray(&plain)?, "a view is left");
         assert_eq!(b.to_ndarray(&part)?, before.slice(ndarray::s![1..]).into_dyn());
-        // the array has no other handle; it is a part of its memory in the first call, and all of its memory in the
-        // next calls
+        // arguments without other handles: first an array that covers only a part of its memory, and then arrays that
+        // cover all of their memory (`add` gets one array twice)
         let of_part = b.exp(part)?;
         assert_eq!(b.to_ndarray(&of_part)?, b.to_ndarray(&plain)?.slice(ndarray::s![1..]).into_dyn());
         let y = b.from_ndarray(before.clone().into_shared())?;
@@ -71,7 +71,8 @@ fn no_other_handle_sees_a_change() {
     on_every_backend!(values_stay);
 }
 
-/// If an op that changes an array is called by name, it leaves the given array as it is, and returns a changed copy.
+/// If an op with a target is called by name, it does not change the array that is passed as the target, and returns a
+/// changed copy.
 fn arguments_of_calls_stay<B: Backend>(b: &B) -> Result<()> {
     for n in [3, 50_000] {
         let values = [Value::<B>::array::<f64>(b.ones([n])?), Value::Integer(0), Value::Float(5.0)];

@@ -72,7 +72,7 @@ fn bad_calls_are_refused_in_the_same_words() {
     on_every_backend!(refusals);
 }
 
-/// Error texts state the given value first, and then the requirement.
+/// Error texts first state the value of the argument, and then the requirement.
 fn sentences<B: Backend>(b: &B) -> Checked {
     let x = b.reshape(b.arange(0.0_f64, 6.0, 1.0)?, [2, 3])?;
     let images = b.reshape(b.arange(0.0_f64, 16.0, 1.0)?, [1, 1, 4, 4])?;

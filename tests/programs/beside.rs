@@ -20,8 +20,8 @@ mod std_result {
     }
 }
 
-/// The prelude does not export `NewAxis`. In `s!`, this name is the item of ndarray; `ix!` knows the word without an
-/// import.
+/// The prelude does not export `NewAxis`. In `s!`, `NewAxis` is the item of ndarray; `ix!` recognises the word
+/// `NewAxis` without an import.
 mod ndarray_prelude {
     use backends::prelude::*;
     use ndarray::prelude::*;

@@ -191,7 +191,8 @@ fn what_does_not_fit_is_refused() {
     on_every_backend!(refusals);
 }
 
-/// A scan with gradients in all directions, and an image that contains a block.
+/// Returns a scan whose field gradients have many directions, and an image that is 1 in a rectangular block and 0
+/// elsewhere.
 fn block(dims: usize) -> std::result::Result<(Scan, ndarray::ArrayD<f64>), Box<dyn std::error::Error>> {
     let field: Vec<f64> = (0..40).map(|i| 3500.0 + 0.5 * i as f64).collect();
     let spectrum: Vec<f64> = field.iter().map(|f| -(f - 3510.0) * (-(f - 3510.0).powi(2)).exp()).collect();
@@ -226,7 +227,8 @@ fn noise(shape: &[usize]) -> ndarray::ArrayD<f64> {
     })
 }
 
-/// Returns the problem of reconstructing the image of [`block`] from its projections, to which noise is added.
+/// Returns the problem of reconstructing the image of [`block`] from its projections, to which noise is added. The
+/// projections and the weight `lambda` are multiplied by `scale`.
 fn noisy<B: Backend, T: Precision>(
     b: &B,
     dims: usize,
@@ -341,7 +343,7 @@ fn solves_end_where_the_image_hardly_changes() {
     let nowhere = b.full([8, 7], false).unwrap();
     let zeros = problem.solve_with(TvOptions::new().tol(1e-3).mask(&nowhere)).unwrap();
     assert!(zeros.iterations == 2 && zeros.converged && zeros.image.iter().all(|u| *u == 0.0));
-    // the callback may end the solve, and its errors are returned
+    // the callback can end the solve, and an error of the callback is returned
     let two = |step: Step<'_, HostArray<f64>>| match step.iteration {
         2 => std::ops::ControlFlow::Break(()),
         _ => std::ops::ControlFlow::Continue(()),

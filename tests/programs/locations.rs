@@ -1,9 +1,10 @@
-//! Tests that an error says in which line of the program the op was called, on every backend and through wrappers.
+//! Tests that an error contains the line of the program in which the op was called, on every backend and through
+//! backends that wrap another backend.
 
 use backends::{Error, Profile, Value, Watched, functions, grad, ops, prelude::*};
 
-/// Checks that the error of each call has the line of the call. The calls are written in consecutive lines, and the first
-/// one stands in line `first`.
+/// Checks that each error contains the line of its call. The calls are in consecutive lines; line `first` contains the
+/// first call.
 fn check(of: &str, first: u32, errors: Vec<Error>) {
     for (line, error) in (first..).zip(errors) {
         let found = error.location().unwrap_or_else(|| panic!("{of}: no place in \"{error}\""));
@@ -19,9 +20,9 @@ fn on<B: Backend>(of: &str, b: &B) {
     let first = line!() + 2;
     let errors = vec![
         b.add(&two, &three).unwrap_err(), // an expression
-        b.sum(&two, 3).unwrap_err(),      // a reduction, and a method that calls the one with options
+        b.sum(&two, 3).unwrap_err(),      // a reduction, whose method calls `sum_with`
         b.sum_with(&two, 3, SumOptions::new().keepdims(true)).unwrap_err(),
-        b.reshape(&two, [5]).unwrap_err(), // a function of the library
+        b.reshape(&two, [5]).unwrap_err(), // a row with the mapping `call`
         b.cholesky(&matrix).unwrap_err(),
         b.sort_with(&two, SortOptions::new().axis(4)).unwrap_err(),
         b.ptp(&two, 2).unwrap_err(),     // a composition

@@ -32,7 +32,8 @@ impl<B: Backend, T: Precision> Network<B, T> {
     }
 }
 
-/// The mean binary cross entropy of the network's outputs for `x`. The function contains no code for gradients.
+/// Computes the mean binary cross entropy of the network's outputs for `x`, with the targets `y`. The function contains
+/// no code for gradients.
 fn loss<B: Backend, T: Precision>(
     b: &B,
     network: &Network<B, T>,
@@ -46,7 +47,8 @@ fn loss<B: Backend, T: Precision>(
     expr!(b, -mean(y * log(p + eps) + (1 - y) * log(1 - p + eps), ..))
 }
 
-/// Returns the loss (mean binary cross entropy), the outputs for `x`, and the gradient of the loss.
+/// Returns the loss (mean binary cross entropy), the outputs for `x`, and the gradient of the loss, computed by
+/// explicit formulas.
 #[allow(clippy::type_complexity)] // loss, probabilities and gradients, which the caller names
 fn loss_and_gradient<B: Backend, T: Precision>(
     b: &B,
@@ -119,7 +121,8 @@ fn train<B: Backend, T: Precision>(b: &B, tolerance: &Tolerance) -> Checked {
     Ok(())
 }
 
-/// Like [`train`], makes the training steps that are recorded in the data, but computes the gradients by `grad`.
+/// Makes the same training steps as [`train`] and compares the losses with the data, but computes the gradients by
+/// `grad`.
 fn train_by_grad<B: Backend>(b: &B) -> Checked {
     let data = data("mlp_4_16_1");
     let (x, y) = (array::<B, f64>(b, &data.get("X")?)?, array(b, &data.get("Y")?)?);

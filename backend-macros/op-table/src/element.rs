@@ -1,11 +1,12 @@
-//! Element types of arrays in a row, and the dtypes that they stand for. Dtypes are given by their names.
+//! Element types of arrays in rows, and the dtypes that they stand for. A dtype is represented by its name, such as
+//! `float32`.
 
 /// The element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Elem {
     /// The row's dtype.
     T,
-    /// A second dtype.
+    /// The row's second dtype.
     U,
     /// The real dtype of a complex dtype.
     Real,
@@ -56,7 +57,7 @@ impl Elem {
         if self == Elem::T { "T" } else { self.row().0 }
     }
 
-    /// The text that follows the word "array" in the reference.
+    /// Returns the text that follows the word "array" in the documentation of a parameter.
     pub fn describe(self) -> &'static str {
         self.row().1
     }
@@ -94,7 +95,8 @@ pub fn integer_range(dtype: &str) -> Option<(i128, i128)> {
     Some(if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) })
 }
 
-/// The traits of the runtime that a set may require of `T`, from the narrowest to the widest.
+/// The traits of the runtime that a set may require of `T`, from the trait with the fewest dtypes to the trait with the
+/// most.
 pub const BOUNDS: [&str; 11] = [
     "Precision",
     "WideFloat",

@@ -2,8 +2,8 @@
 //! }`.
 //!
 //! `map` computes a value from an element of the row's array and from the row's numbers. `join` joins two values.
-//! `finish` computes the result from the last value, the number of elements, and the row's numbers. To check these
-//! expressions, this file makes a separate row for each of them. 16-bit elements are computed in float32.
+//! `finish` computes the result from the joined value of all elements, the number of elements, and the row's numbers.
+//! To check these expressions, this file makes a separate row for each of them. 16-bit floats are computed in float32.
 
 use crate::{
     expr::{Expr, Node, Number, Ty, each},
@@ -14,16 +14,16 @@ use crate::{
 
 pub use crate::model::Fold;
 
-/// The role of an expression in a reduction, which is one field of [`Fold`].
+/// The role of an expression in a reduction. Each role is a field of [`Fold`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part {
-    /// Computes the value of one element.
+    /// Computes a value from one element.
     Map,
     /// Joins two values.
     Join,
     /// The value of a reduction over no elements.
     Identity,
-    /// Computes the result from the last value.
+    /// Computes the result from the joined value of all elements.
     Finish,
 }
 

@@ -3,7 +3,8 @@
 use crate::model::{Elem, Kind, Model, Op, Param, Set, has_bound};
 
 impl Op {
-    /// The parameters that may need a gradient: all arrays of elements that may be floats, with or without a default.
+    /// Returns the parameters that can have a gradient: all arrays whose elements may be floats, including optional
+    /// arrays.
     pub fn differentiable(&self) -> impl Iterator<Item = &Param> {
         let is_float = |elem| matches!(elem, Elem::T | Elem::Real | Elem::Complex);
         self.params.iter().filter(move |p| match p.kind {

@@ -1,6 +1,6 @@
-//! The kinds of parameters, with the facts about them. A new kind needs a variant of [`Kind`], arms in this file, an
-//! arm in the file `kinds.rs` of the code generator, and a type and a [`ParamKind`] in the runtime. If compositions may
-//! give a literal for such a parameter, it also needs an arm in `expr/literal.rs`.
+//! The kinds of parameters, and the properties of each kind. A new kind needs a variant of [`Kind`], arms in this file,
+//! an arm in the file `kinds.rs` of the code generator, and a type and a [`ParamKind`] in the runtime. If compositions
+//! may pass a literal to a parameter of the new kind, the kind also needs an arm in `expr/literal.rs`.
 //!
 //! [`ParamKind`]: https://docs.rs/backends/latest/backends/enum.ParamKind.html
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The type of a parameter. docs/table.md lists the Rust type of each kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// `array`
+    /// `array`: an array.
     Array(Elem),
     /// `operand`, `lower` and `upper`: an array or a scalar. `lower` and `upper` also accept `..`, which means no
     /// bound.
@@ -19,13 +19,13 @@ pub enum Kind {
     Arrays(Elem),
     /// `target`: an array that the op changes.
     Target(Elem),
-    /// `axes`
+    /// `axes`: one axis, several axes, or all axes.
     Axes,
-    /// `axis`
+    /// `axis`: one axis.
     Axis,
     /// `axis?`: one axis, or the whole array, flattened.
     AxisOrAll,
-    /// `shape`
+    /// `shape`: the lengths of all axes of an array.
     Shape,
     /// `newshape`, `shifts` and other lists of `isize`.
     Signed,
@@ -33,19 +33,19 @@ pub enum Kind {
     Widths,
     /// `number`: a number that the array's dtype can represent.
     Number,
-    /// `slices`
+    /// `slices`: an index or a range for each axis.
     Slices,
     /// `index`: slices, numbers, new axes, arrays of indices and masks.
     Index,
-    /// `lengths?`
+    /// `lengths?`: the lengths of the axes, or `none`.
     Lengths,
     /// `scalar`: a value of the row's dtype.
     Scalar,
     /// `host`: any value that converts to an array.
     Host,
-    /// `bytes`
+    /// `bytes`: a sequence of bytes.
     Bytes,
-    /// `text`
+    /// `text`: a string.
     Text,
     /// A number or bool of Rust.
     Plain(Plain),
@@ -55,7 +55,7 @@ pub enum Kind {
     Choice(Arc<Choice>),
 }
 
-/// The types of parameters that have no element type, with their kinds.
+/// The names of the parameter types that have no element type, with their kinds.
 const WORDS: [(&str, Kind); 15] = [
     ("axes", Kind::Axes),
     ("axis", Kind::Axis),
@@ -74,7 +74,7 @@ const WORDS: [(&str, Kind); 15] = [
     ("text", Kind::Text),
 ];
 
-/// The types of parameters that have an element type, such as `array<real>`, with their kinds.
+/// The names of the parameter types that have an element type, such as `array<real>`, with their kinds.
 const OF_ELEMENTS: [(&str, OfElements); 6] = [
     ("array", Kind::Array),
     ("operand", |e| Kind::Operand(e, Absent::Refused)),
@@ -89,11 +89,11 @@ type OfElements = fn(Elem) -> Kind;
 /// The meaning of `..` as the value of an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Absent {
-    /// `..` is a mistake: the operand must be given.
+    /// `..` is an error: the operand is required.
     Refused,
-    /// There is no lower bound, so the operand is the lowest value of the dtype.
+    /// `..` means no lower bound: the operand is the lowest value of the dtype.
     Lowest,
-    /// There is no upper bound, so the operand is the highest value of the dtype.
+    /// `..` means no upper bound: the operand is the highest value of the dtype.
     Highest,
 }
 
@@ -105,7 +105,7 @@ pub struct Choice {
     pub name: String,
     /// The name of the Rust type.
     pub rust: String,
-    /// The summary, in one line.
+    /// The summary for the documentation, in one line.
     pub summary: String,
     /// The values, each with a description of one line.
     pub values: Vec<(String, String)>,
@@ -183,18 +183,19 @@ pub enum DefaultValue {
     Bool(bool),
     /// An integer.
     Integer(i128),
-    /// Any finite number.
+    /// A finite number, stored as a float.
     Decimal(f64),
     /// All axes.
     All,
     /// A list of axes.
     Axes(Vec<i8>),
-    /// The name of a choice.
+    /// The name of one of the choice's values.
     Choice(String),
 }
 
 impl Kind {
-    /// Parses the name of a parameter type. The error is the part of the name that is not a valid element type.
+    /// Parses the name of a parameter type. Returns `Ok(None)` if the name is unknown. The error is the text of an
+    /// invalid element type, such as `x` in `array<x>`.
     pub fn of<'t>(text: &'t str, choices: &[Arc<Choice>]) -> Result<Option<Kind>, &'t str> {
         let (head, inner) = match text.split_once('<') {
             Some((head, rest)) => (head, rest.strip_suffix('>')),
@@ -216,7 +217,7 @@ impl Kind {
         OF_ELEMENTS.iter().map(|(name, _)| *name).chain(WORDS.iter().map(|(name, _)| *name)).chain(Plain::names())
     }
 
-    /// The element type of the arrays or numbers of this kind.
+    /// The element type of the arrays or numbers of this kind; `None` for other kinds.
     pub fn elem(&self) -> Option<Elem> {
         match self {
             Kind::Array(e) | Kind::Operand(e, _) | Kind::Arrays(e) | Kind::Target(e) => Some(*e),
@@ -295,7 +296,7 @@ impl Kind {
     }
 
     /// The description of the kind in the reference, including the dtype of arrays and operands. [`Kind::link`] returns
-    /// the part of this text that becomes a link.
+    /// the substring of this text that becomes a link.
     pub fn describe(&self) -> String {
         let of = |e: &Elem| e.describe();
         match self {
@@ -327,7 +328,7 @@ impl Kind {
         }
     }
 
-    /// The part of [`Kind::describe`] that becomes a link in the reference, and the target of this link, as a path
+    /// The substring of [`Kind::describe`] that becomes a link in the reference, and the target of this link, as a path
     /// from a module of the generated code.
     pub fn link(&self) -> Option<(String, String)> {
         let link = |part: &str, path: String| Some((part.into(), path));

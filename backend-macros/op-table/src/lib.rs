@@ -1,9 +1,9 @@
 //! Parses and checks the op tables of the `backends` crate, and represents them as data.
 //!
-//! A table is a TOML file; `docs/table.md` in the repository is its reference. [`parse()`] converts it to a
-//! [`Model`], in which every part has its position in the file, and a check then completes the model. Each mistake is
-//! added to a [`Report`] with its position. The generator converts the model to Rust, and `cargo xtask table`
-//! converts it to JSON.
+//! A table is a TOML file; `docs/table.md` in the repository is its reference. [`parse()`] converts it to a [`Model`],
+//! in which names and expressions have their positions in the file. [`check()`] then finds mistakes that involve
+//! several rows, and adds types and gradients to the model. Each mistake is added to a [`Report`] with its position.
+//! The code generator converts the model to Rust, and `cargo xtask table` converts it to JSON.
 
 mod check;
 mod element;

@@ -12,8 +12,8 @@ impl Op {
         self.inputs().any(|p| p.kind.elem() != Some(Elem::T))
     }
 
-    /// The indices of the operands from which an `each` expression selects elements, as `where` does. Empty if the
-    /// expression does anything else with elements of the row's dtype.
+    /// Returns the indices of the operands whose elements an `each` expression copies unchanged, as `where` does. Empty
+    /// if the expression does anything else with elements of the row's dtype.
     pub fn moved(&self, expr: &Expr) -> Vec<usize> {
         let inputs: Vec<&Param> = self.inputs().collect();
         let mut moved = Vec::new();

@@ -1,4 +1,4 @@
-//! The contents of an op table as Rust data. Names have their positions in the text, but TOML types do not occur here.
+//! The contents of an op table as Rust data, without types of TOML. Names have their positions in the text.
 
 pub use crate::{
     element::{BOUNDS, Elem, dtype_of, has_bound, integer_range},
@@ -14,10 +14,10 @@ use std::{
     sync::Arc,
 };
 
-/// The contents of all tables that were read. A user's table is added to the base table.
+/// The contents of all tables that were read: the base table, and the tables that extend it.
 #[derive(Default)]
 pub struct Model {
-    /// The libraries.
+    /// The backends, each of which has a column.
     pub backends: Vec<Backend>,
     /// The dtypes.
     pub dtypes: Vec<DType>,
@@ -25,7 +25,7 @@ pub struct Model {
     pub sets: Vec<Set>,
     /// The choices: parameter types with a fixed list of names.
     pub choices: Vec<Arc<Choice>>,
-    /// The additional columns that tables declare. Rows may have them besides the standard columns.
+    /// The columns that tables declare in sections such as `[column.split]`, in addition to the columns of backends.
     pub columns: Vec<Column>,
     /// The words (functions) that scalar expressions may contain.
     pub words: BTreeMap<String, Word>,
@@ -37,15 +37,15 @@ pub struct Model {
     pub groups: Vec<Group>,
     /// Lists of related ops.
     pub related: Vec<Related>,
-    /// The rows.
+    /// The rows of all tables.
     pub ops: Vec<Op>,
-    /// Names of rows with mistakes, including rows that are not ops. Uses of these names are not reported as unknown.
+    /// Names of table entries with mistakes: ops and other entries. Uses of these names are not reported as unknown.
     pub broken: BTreeSet<String>,
     /// Names that clash with other names in generated code.
     pub clashing: BTreeSet<String>,
 }
 
-/// A word of scalar expressions: a method of the runtime's traits, and a function `op_<word>` of the CUDA prelude.
+/// A word of scalar expressions: a method of the runtime's traits, and a function `op_<word>` of its CUDA sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word {
     /// The set of dtypes that have the word.
@@ -58,12 +58,13 @@ pub struct Word {
     pub op: Option<(String, Span)>,
     /// The dtypes in which the word first reduces its argument to a small range. This is slow for large arguments.
     pub range_reduction: Vec<RangeReduction>,
-    /// True if the word needs so much computation that wider vectors help. Other words are limited by memory, or call a
-    /// function.
+    /// True if wider vectors (AVX-512) make loops of the word faster, because the word needs much computation. Loops of
+    /// other words are limited by memory, or call a function.
     pub wide_vectors: bool,
-    /// True if the word is much cheaper if its first operand is positive, normal and finite.
+    /// True if the word is much cheaper to compute for a first operand that is positive, normal and finite.
     pub cheap_above_0: bool,
-    /// The magnitude of the first operand below which the word is much cheaper, if there is such a magnitude.
+    /// A bound: if the magnitude of the first operand is below it, the word is much cheaper to compute; `None` if the
+    /// word has no such bound.
     pub cheap_within: Option<f64>,
     /// True if the word's value depends on the precision of the dtype in addition to its operands.
     pub of_precision: bool,
@@ -73,7 +74,7 @@ pub struct Word {
     pub derivatives: Vec<Expr>,
 }
 
-/// The result of a word.
+/// The type of a word's result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WordResult {
     /// An element of the operands' dtype.
@@ -90,7 +91,7 @@ pub enum WordResult {
     UInt8,
 }
 
-/// The names of the results of words.
+/// The values of the key `result` of a word, and their meanings.
 pub const WORD_RESULTS: [(&str, WordResult); 6] = [
     ("same", WordResult::Same),
     ("real", WordResult::Real),
@@ -100,25 +101,25 @@ pub const WORD_RESULTS: [(&str, WordResult); 6] = [
     ("uint8", WordResult::UInt8),
 ];
 
-/// The dtypes in which a word reduces its argument to a small range before it computes.
+/// The kind of dtypes in which a word first reduces its argument to a small range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RangeReduction {
-    /// For real dtypes.
+    /// Real dtypes.
     Real,
-    /// For complex dtypes.
+    /// Complex dtypes.
     Complex,
 }
 
-/// A library, which is a column of the table.
+/// A backend, which has a column in the table.
 #[derive(Clone)]
 pub struct Backend {
     /// The column's name.
     pub name: String,
-    /// The backend's type.
+    /// The name of the backend's Rust type.
     pub ty: String,
     /// The module that contains the backend's functions.
     pub module: String,
-    /// The summary, in one line.
+    /// The summary for the documentation, in one line.
     pub summary: String,
     /// True if `each` and `fold` rows are compiled to loops or kernels of this library.
     pub each: bool,
@@ -134,7 +135,7 @@ pub struct Backend {
     pub wrap: bool,
     /// True if ops are recorded for gradients.
     pub records: bool,
-    /// True if ops also compute tangents.
+    /// True if ops also compute tangents, the derivatives of forward mode.
     pub tangents: bool,
     /// True if arrays are split over ranks. Each op then has a class that determines the layouts of its arrays.
     pub splits: bool,
@@ -150,7 +151,8 @@ impl Backend {
         self.raw && !path.starts_with("crate::") && !self.typed.iter().any(|typed| typed == path)
     }
 
-    /// Returns whether the backend differentiates ops. If so, composed rows run as the ops of their compositions.
+    /// Returns whether the backend differentiates ops. If so, a row that is composed of other ops runs these ops, and
+    /// the backend differentiates each of them.
     pub fn differentiates(&self) -> bool {
         self.records || self.tangents
     }
@@ -189,17 +191,17 @@ pub struct Accuracy {
     pub ulp: Option<f64>,
     /// Largest error relative to the largest magnitude of the result, by dtype.
     pub rtol: Vec<(String, f64)>,
-    /// True if `rtol` is multiplied by the square root of the input's size.
+    /// True if `rtol` is multiplied by the square root of the number of elements of the largest input.
     pub sqrt_n: bool,
     /// True if only shape and dtype are checked.
     pub shape: bool,
 }
 
-/// A group of ops. A trait is generated for it.
+/// A group of ops, for which a trait is generated.
 pub struct Group {
     /// Name of the group.
     pub name: String,
-    /// The summary, in one line.
+    /// The summary for the documentation, in one line.
     pub summary: String,
     /// Name of the accuracy of the group's ops.
     pub accuracy: String,
@@ -217,23 +219,23 @@ pub struct Related {
     pub own: bool,
 }
 
-/// A column that a table declares.
+/// A column that a table declares in a section such as `[column.split]`. It is a key of rows.
 #[derive(Clone, Debug)]
 pub struct Column {
     /// Name of the column.
     pub name: String,
-    /// The summary, in one line.
+    /// The summary for the documentation, in one line.
     pub summary: String,
-    /// The words that a row may give in this column.
+    /// The values that the key may have in a row.
     pub words: Vec<String>,
 }
 
-/// Facts of a row that the tests check on backends.
+/// Properties of an op that its row states, and that the tests check on backends.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// True if 0.0 and -0.0 are equivalent in the op's result. The row gives the reason.
     pub any_zero: bool,
-    /// The data for which the op waits. An op without this fact copies nothing from the device.
+    /// The data that the op copies from the device and waits for; `None` if it copies nothing.
     pub waits: Option<Waits>,
     /// Calls that NumPy and all backends reject.
     pub raises: Option<Vec<Text>>,
@@ -242,11 +244,11 @@ pub struct Facts {
     /// Expressions that are compared with the reference in place of the op's results. They are calls of ops, whose
     /// arguments are the results and the parameters.
     pub compared: Option<Vec<Text>>,
-    /// The host function that reduces a formula, in the same way as the op reduces an array.
+    /// The path of the function of the CPU backend that reduces a formula in the same way as the op reduces an array.
     pub fused: Option<String>,
 }
 
-/// The data for which an op waits.
+/// The data that an op copies from the device and waits for.
 #[derive(Clone, Debug)]
 pub struct Waits {
     /// The number of bytes copied from the device.
@@ -264,7 +266,7 @@ pub struct Op {
     pub span: Span,
     /// The number of the row's first line in its table, from 1.
     pub line: usize,
-    /// The group; empty in a user's table.
+    /// The name of the op's group; empty in a user's table.
     pub group: String,
     /// First line of the documentation.
     pub summary: String,
@@ -276,19 +278,19 @@ pub struct Op {
     pub params_are_whole: bool,
     /// Name of the set of dtypes of `T`.
     pub set: String,
-    /// Bound of `T`.
+    /// The trait that generic code requires of `T`.
     pub bound: String,
-    /// Bound of a second dtype `U`, if the row has one.
+    /// The trait that generic code requires of the second dtype `U`; `None` if the row has no second dtype.
     pub second: Option<String>,
-    /// The set of dtypes of `U`.
+    /// The name of the set of dtypes of `U`.
     pub second_set: Option<String>,
-    /// The result.
+    /// The type of the result.
     pub result: Out,
     /// The text of the result in the table.
     pub result_text: String,
     /// The mapping of each library.
     pub maps: BTreeMap<String, Map>,
-    /// Name of the op in NumPy.
+    /// Name of the op in NumPy; empty if the row does not state it.
     pub numpy: String,
     /// The reference as Python code, if it is not simply the NumPy function.
     pub golden: String,
@@ -306,19 +308,20 @@ pub struct Op {
     pub reason: String,
     /// The facts that the tests check on backends.
     pub facts: Facts,
-    /// Values of the table's extra columns for this row.
+    /// The values of the row in the columns that tables declare, each with the name of its column.
     pub columns: Vec<(String, String)>,
     /// The source of the op's gradients.
     pub gradient: Gradient,
-    /// The gradients at one element, for real dtypes, by input. They are scalar expressions of `g`, `y` and the
-    /// parameters. Inputs without an entry have no gradient.
+    /// The gradients of single elements in real dtypes: for each input, its name and a scalar expression of `g` (the
+    /// gradient of the result), `y` (the result) and the parameters. Inputs without an entry have no gradient. `None`
+    /// if the gradients are not scalar expressions.
     pub by_element: Option<Vec<(String, Expr)>>,
     /// Lists of inputs. The op is linear in the inputs of each list jointly, if all other inputs are fixed.
     pub linear: Vec<Vec<String>>,
     /// The interval from which the tests of the op's gradients draw elements.
     pub domain: (f64, f64),
-    /// The reason why the op's gradients near the ends of a dtype's range differ from the gradients in float64; empty
-    /// if they do not differ.
+    /// The reason why the op's gradients at very small or very large numbers of a dtype differ from the gradients in
+    /// float64; empty if they do not differ.
     pub extremes: String,
     /// Conformance cases; `None` for the default cases of the parameters' kinds.
     pub cases: Option<Vec<Text>>,
@@ -347,12 +350,12 @@ impl Op {
         self.optional().any(|p| matches!(p.kind, Kind::Array(_)))
     }
 
-    /// The array that the op changes in place, if it returns no result.
+    /// The array parameter that the op changes in place; `None` if the op returns a result instead.
     pub fn target(&self) -> Option<&Param> {
         self.params.iter().find(|p| matches!(p.kind, Kind::Target(_)))
     }
 
-    /// A parameter by name.
+    /// Returns the parameter with this name.
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|p| p.name == name)
     }
@@ -372,12 +375,12 @@ impl Op {
         elems
     }
 
-    /// The array parameters of an `each` expression.
+    /// The arrays and operands without a default, which are the inputs of an `each` expression.
     pub fn inputs(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|p| p.is_array() && p.default.is_none())
     }
 
-    /// Returns whether the op is a scalar expression, which formulas can contain.
+    /// Returns whether the op is defined by a scalar expression. Formulas compute such ops in one loop.
     pub fn is_elementwise(&self) -> bool {
         self.maps.values().any(|map| matches!(map, Map::Each { .. }))
     }
@@ -407,7 +410,7 @@ impl Op {
     }
 
     /// The name of a parameter in the row's CUDA text: `x0`, `x1` for arrays and `p0`, `p1` for other parameters. The
-    /// name in the table may be a C++ keyword or a name of the prelude, so it is not used.
+    /// name in the table is not used, because it may be a C++ keyword or a name in the runtime's CUDA sources.
     pub fn cuda_name(&self, param: &Param) -> String {
         let alike = self.params.iter().filter(|p| p.is_array() == param.is_array());
         let place = alike.take_while(|p| p.name != param.name).count();
@@ -423,7 +426,7 @@ impl Op {
 /// The source from which a row's gradients are obtained.
 #[derive(Clone, Default)]
 pub enum Gradient {
-    /// The row gives no gradients, and none can be derived.
+    /// The row has no key `grad`, and its gradients were not or cannot be derived.
     #[default]
     Unsaid,
     /// The key `grad` of the row: the name of each input, with the text of its gradient rule. The check converts the
@@ -475,7 +478,7 @@ pub struct Form {
     pub expr: Expr,
 }
 
-/// The code that runs the op of a row in a library.
+/// The mapping of a row for one library, which defines the computation of the op.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Map {
     /// One scalar expression for all dtypes, or one for real and one for complex dtypes.
@@ -487,11 +490,11 @@ pub enum Map {
     },
     /// A reduction built from scalar expressions.
     Fold(Box<Fold>),
-    /// A function of the library's module.
+    /// The path of a function in the library's module.
     Call(String),
-    /// An expression composed of other ops.
+    /// A composition: an expression that calls other ops.
     Compose(Form),
-    /// A function that is generic over the backend.
+    /// The path of a function that is generic over the backend.
     Generic(String),
     /// An op of libtorch.
     Aten(Aten),
@@ -506,7 +509,8 @@ pub struct Fold {
     pub join: Form,
     /// The value of a reduction over no elements.
     pub identity: Form,
-    /// Computes the result from a value `a` and the number of elements `n`; `None` if the result is the value itself.
+    /// Computes the result from the joined value `a` and the number of elements `n`; `None` if the result is `a`
+    /// itself.
     pub finish: Option<Form>,
 }
 
@@ -531,7 +535,7 @@ pub struct Aten {
     pub overload: String,
     /// Arguments of the call.
     pub args: Vec<AtenArg>,
-    /// The method of computing in dtypes that libtorch does not support; one of [`VIA`].
+    /// The strategy for dtypes that libtorch does not support; one of [`VIA`].
     pub via: String,
 }
 
@@ -570,8 +574,8 @@ pub struct Param {
 }
 
 impl Param {
-    /// Returns whether the parameter is a number in the expressions of a `fold` row, as all plain parameters except
-    /// `keepdims` are.
+    /// Returns whether the expressions of a `fold` row can use the parameter as a number. This is the case for all
+    /// plain parameters except `keepdims`.
     pub fn is_fold_number(&self) -> bool {
         matches!(self.kind, Kind::Plain(_)) && self.name != "keepdims"
     }
@@ -582,8 +586,7 @@ impl Param {
     }
 }
 
-/// The methods of computing in dtypes that libtorch does not support: the variants of the runtime's
-/// `torch::DtypeStrategy`.
+/// The strategies for dtypes that libtorch does not support: the variants of the runtime's `torch::DtypeStrategy`.
 pub const VIA: [&str; 5] = ["direct", "wrap", "order", "float32", "parts"];
 
 /// The result of an op.
@@ -635,7 +638,8 @@ impl Model {
         self.sets.iter().find(|s| s.name == name)
     }
 
-    /// The conformance cases of a row. A row without cases has the cases for the kinds of its positional parameters.
+    /// The conformance cases of a row. A row without cases has the table's default cases for the kinds of its
+    /// positional parameters.
     pub fn cases_of<'m>(&'m self, op: &'m Op) -> Vec<&'m str> {
         let kinds = || op.positional().map(|p| p.ty.as_str()).collect::<Vec<_>>().join(",");
         let cases = op.cases.as_ref().or_else(|| self.cases.get(&kinds()));

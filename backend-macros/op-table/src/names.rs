@@ -65,7 +65,7 @@ pub fn is_type(text: &str) -> bool {
 pub fn decimal(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {
-        return None; // such as `inf`, `NaN`, `.5`
+        return None; // rejects `inf`, `NaN`, `.5`
     }
     text.parse().ok().filter(|x: &f64| x.is_finite())
 }

@@ -1,4 +1,4 @@
-//! Removes the parts of a model for which no code can be generated.
+//! Removes rows and mappings for which no code can be generated, because the table has mistakes.
 
 use crate::{
     expr::compose,
@@ -7,8 +7,8 @@ use crate::{
 use std::collections::BTreeSet;
 
 impl Model {
-    /// Removes the parts of a table for which mistakes make it impossible to generate code. Rows with a mistake keep
-    /// their methods but lose their mappings; compositions that call a removed row are removed, too.
+    /// Removes rows and mappings for which no code can be generated, because the table has mistakes. Other rows with a
+    /// mistake keep their methods but lose their mappings; compositions that call a removed row are removed, too.
     pub fn keep_what_is_right(&mut self) {
         let (broken, sets) = (&self.broken, &self.sets);
         let has_set = |name: &str| sets.iter().any(|s| s.name == name && !s.dtypes.is_empty());

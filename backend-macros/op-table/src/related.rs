@@ -16,8 +16,8 @@ impl Model {
     }
 }
 
-/// Reports names in lists of related ops that are not the names of ops, or that occur twice in a list.
-/// Does nothing if there are other mistakes, because a mistake in a name causes unknown names in lists.
+/// Reports names in lists of related ops that are not the names of ops, or that occur twice in a list. Does nothing if
+/// the table has other mistakes, because a row with a mistake may be missing from the model.
 pub(crate) fn check(source: &SourceFile, model: &Model, report: &mut Report) {
     if !report.is_empty() {
         return;

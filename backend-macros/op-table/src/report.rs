@@ -111,7 +111,8 @@ impl Report {
     }
 }
 
-/// Cuts a long line to a range around a column. Returns the range, and the number of characters removed before it.
+/// Cuts a long line to the characters around a column. Returns these characters, and the number of characters removed
+/// before them.
 fn shorten(line: &str, column: usize) -> (String, usize) {
     const BEFORE: usize = 100;
     const MOST: usize = 160;

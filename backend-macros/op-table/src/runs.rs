@@ -4,10 +4,10 @@
 use crate::model::*;
 
 impl Op {
-    /// The word that says how the arrays of the op are split over ranks, from the row's column `split`. For a row
-    /// without this column, the word is `each` if the row is a scalar expression, `lanes` if it is a reduction of
-    /// scalar expressions, `parts` if it is composed of other ops, and `whole` otherwise. It is `parts` too for a row
-    /// with a composition for one library and functions for others.
+    /// The value of the row's column `split`, which describes the split of the op's arrays over ranks. If a row does
+    /// not have this column, the value is `each` for a scalar expression, `lanes` for a reduction of scalar
+    /// expressions, `parts` if the op calls other ops (`compose` or `generic`) on at least one library, and `whole`
+    /// otherwise.
     pub fn split(&self) -> &str {
         let is = |kind: fn(&Map) -> bool| self.maps.values().any(kind);
         match self.columns.iter().find(|(column, _)| column == "split") {

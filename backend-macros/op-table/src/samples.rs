@@ -1,4 +1,4 @@
-//! The names of the samples, which are the arrays in conformance cases. `golden.py` makes the arrays and compares its
+//! The names of the samples, which are the arrays in conformance cases. `golden.py` makes the arrays and compares their
 //! names with this list; `docs/table.md` describes the arrays.
 
 use crate::model::Elem;

@@ -1,19 +1,19 @@
-//! A string of a table, with the position of each part in the file.
+//! A string of a table, with the position of each substring in the file.
 
 use std::ops::Range;
 
 /// A range of bytes of a table's text.
 pub type Span = Range<usize>;
 
-/// A string and its position.
+/// A string of a table, with its position.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text {
     /// The string, with escapes resolved.
     pub text: String,
     /// The position of the string in the table, including quotes.
     pub span: Span,
-    /// The segments of the string between escapes. For each segment: the offset of its start in the string, and the
-    /// offset of its start in the table.
+    /// The starts of the string's segments between escapes. Each start is a pair of byte offsets: in the string, and in
+    /// the table.
     joints: Vec<(usize, usize)>,
 }
 
@@ -24,8 +24,8 @@ impl Text {
         Text { text, span, joints }
     }
 
-    /// Returns the position of a part of the string in the table. `part` is a range of bytes of the string, without
-    /// quotes and with escapes resolved; the result is the range of bytes of the table's text from which it was read.
+    /// Returns the range of bytes of the table from which a substring was read. `part` is the substring's range of
+    /// bytes in the string, which has no quotes and no escapes.
     pub fn place(&self, part: Range<usize>) -> Span {
         let start = self.offset(part.start);
         start..self.offset(part.end).max(start + usize::from(!part.is_empty()))
@@ -61,8 +61,9 @@ impl Text {
     }
 }
 
-/// Compares the string with its source in the table, and returns the starts of its segments. A new segment begins after
-/// each escape and each line end, because string and source differ there.
+/// Compares the string with its source in the table, and returns the starts of its segments, as pairs of byte offsets
+/// in the string and in the table. A new segment begins after each escape and each line end, because string and source
+/// differ there.
 fn joints(text: &str, span: Span, table: &str) -> Vec<(usize, usize)> {
     let raw = table.get(span.clone()).unwrap_or("");
     let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|q| raw.starts_with(q)).unwrap_or("");

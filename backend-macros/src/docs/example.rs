@@ -23,8 +23,8 @@ fn lines(text: &str) -> Vec<String> {
     text.trim().lines().flat_map(|line| stated(line, name).unwrap_or_else(|| vec![line.into()])).collect()
 }
 
-/// The lines that stand for the assertion `assert_eq!(CALL, VALUE);`: the call, whose result is bound to `name`, the
-/// value as a comment, and the hidden assertion. `None` if `line` is another statement, or has another form.
+/// Returns the lines that replace the assertion `assert_eq!(CALL, VALUE);`: the call, whose result is bound to `name`,
+/// the value as a comment, and the hidden assertion. `None` if `line` is another statement, or has another form.
 fn stated(line: &str, name: &str) -> Option<Vec<String>> {
     let (statement, remark) = match line.split_once("; //") {
         Some((statement, remark)) => (statement, format!(", {}", remark.trim())),
@@ -55,7 +55,7 @@ fn stated(line: &str, name: &str) -> Option<Vec<String>> {
     Some(vec![format!("let {name} = {shown};"), format!("// {value}"), hidden])
 }
 
-/// The value that an expression of the table stands for: a literal, or an array of literals. `None` for calls.
+/// Returns the text of the value of an expression, which is a literal or an array of literals; `None` for calls.
 fn value(text: &str) -> Option<String> {
     let array = text.strip_prefix("b.asarray(").and_then(|rest| rest.strip_suffix(")?"));
     let text = array.unwrap_or(text);

@@ -30,7 +30,7 @@ fn flat(tokens: &[TokenTree]) -> String {
     let mut line = String::new();
     let mut i = 0;
     while let Some(token) = tokens.get(i) {
-        // skips the modules of a path: in `a::b`, `a::`, and in `::a`, `::`
+        // skips the module names of a path: `a::` in `a::b`, and `::` in `::a`
         let is_path = |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(p)) if p.as_char() == ':' && p.spacing() == Spacing::Joint);
         if is_path(i) && !line.ends_with('>') && !line.ends_with("Self") {
             i += 2;
@@ -89,7 +89,8 @@ fn is_punct(token: &TokenTree, wanted: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == wanted)
 }
 
-/// The change of the depth in angle brackets at a token, for tokens without `->`.
+/// Returns the change of the nesting depth in angle brackets at a token: 1 for `<`, -1 for `>`, otherwise 0. The `>` of
+/// `->` counts as well, so the tokens must not contain `->`.
 fn change_of_depth(token: &TokenTree) -> i32 {
     i32::from(is_punct(token, '<')) - i32::from(is_punct(token, '>'))
 }

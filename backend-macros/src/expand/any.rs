@@ -18,8 +18,8 @@ pub struct Any {
     is_watched: bool,
 }
 
-/// A backend that is a variant of an enum. The methods named here are generated. Those that take arrays of the enum
-/// return an error for an array of another variant.
+/// A backend that is a variant of an enum, and the names of generated methods that convert arguments and results of
+/// ops. The methods that take arrays of the enum return an error for an array of another variant.
 struct Member {
     /// The name of the backend's column in the op table, if the enum is generated from the table.
     column: Option<String>,
@@ -28,7 +28,7 @@ struct Member {
     summary: String,
     /// The method of the enum of arrays that returns a reference to the array of this backend.
     get: Ident,
-    /// The method that converts an argument of an op, given by value or by reference, to an array of this backend.
+    /// The method that converts an argument of an op, passed by value or by reference, to an array of this backend.
     get_given: Ident,
     /// The method that converts an operand, which is an array or a scalar, to an operand of this backend.
     get_operand: Ident,
@@ -38,8 +38,8 @@ struct Member {
     get_all: Ident,
     /// The method that converts a list of arrays of this backend to a list of arrays of the enum.
     wrap_all: Ident,
-    /// The method of the enum of backends that converts the indices of an indexing op to indices of this backend,
-    /// because they may contain arrays.
+    /// The method of the enum of backends that converts the indices of an indexing op to indices of this backend. The
+    /// indices may contain arrays of the enum.
     get_indices: Ident,
 }
 
@@ -435,8 +435,8 @@ impl Expand<'_> {
 
                 #delegation
 
-                // a watched backend makes no offer: its arrays are sent through the host, by calls that the watcher
-                // sees
+                // a watched backend offers no link between GPUs: its arrays are sent through the host, by calls that
+                // the watcher sees
                 fn offer(&self) -> ::core::result::Result<#rt::link::Offer, String> {
                     match self {
                         #(#any_name::#variant(b) => #rt::Arrays::offer(b),)*

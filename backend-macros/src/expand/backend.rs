@@ -49,7 +49,8 @@ impl Expand<'_> {
         let signature = self.signature(op, op.has_options());
         if !backend.wrap {
             let (prepare, mut body) = (self.prepare(op), self.body(op, backend));
-            // the other functions store the place of the call themselves
+            // true if the called function stores the position of the call in its errors; otherwise, the generated
+            // method does this
             let stores_place = match op.maps.get(&backend.name) {
                 Some(Map::Call(path)) => backend.is_raw(path),
                 Some(Map::Each { .. }) => !backend.raw,

@@ -94,8 +94,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates a `match` on the dtype of `args`. It calls the row's function in this dtype, if the dtype is in
-    /// `only`, or if `only` is `None`.
+    /// Generates a `match` on the dtype of `args`. Its arms call the row's function in this dtype. If `only` is not
+    /// `None`, there are arms for the dtypes in `only` alone.
     pub(super) fn in_its_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
         let (root, name, private) = (&self.root, id(&op.name), self.private("by_name"));
         let home = self.home();
@@ -104,8 +104,8 @@ impl Expand<'_> {
         quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
     }
 
-    /// Generates a `match` arm for each dtype of the set named `set`. If `only` is given, dtypes that it does not
-    /// contain get no arm.
+    /// Generates a `match` arm for each dtype of the set named `set`. If `only` is not `None`, only its dtypes get an
+    /// arm.
     fn by_dtype(
         &self,
         set: &str,
@@ -164,7 +164,7 @@ impl Expand<'_> {
             (quote!(), id(&op.name), quote!())
         };
         let (rt, result) = (self.rt(), self.result_value(op));
-        // for an op that changes its target: it changes a copy of the argument, and this copy becomes the result
+        // an op with a target changes a copy of the argument, and this copy becomes the result
         let copied = places().find(|(_, p)| op.target() == Some(*p)).map(|(i, p)| self.read_target(i, p, op));
         let called = quote!(args.b.#method #turbofish (#(#positional,)* #options)?;);
         let called = if copied.is_some() { called } else { quote!(let result = #called) };

@@ -1,6 +1,6 @@
-//! Generates the choices of an op table, which are parameter types with a fixed list of values. The choices of a
-//! user's table become enums in the user's crate. For the base table, it generates checks that the runtime's enums
-//! agree with the table.
+//! Generates the choices of an op table, which are parameter types with a fixed list of values. The choices of a user's
+//! table become enums in the user's crate. The choices of the base table are enums of the runtime; for these, this file
+//! generates checks that the enums agree with the table.
 
 use super::*;
 

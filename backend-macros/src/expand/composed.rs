@@ -108,7 +108,7 @@ impl Expand<'_> {
                 quote!(#rt::Operand::Scalar(#n))
             }
             (Kind::Scalar, Node::Number(n)) => number(*n, &rt),
-            // a list of arrays that another op has returned
+            // passes a list of arrays that another op has returned
             (Kind::Arrays(_), Node::Call(..) | Node::Name(_)) if !is_own => {
                 let list = self.value(e, op);
                 quote!(&#list.iter().collect::<Vec<_>>())
@@ -138,7 +138,8 @@ impl Expand<'_> {
         let (name, all) = (id(&param.name), hidden("options"));
         if let Node::Name(given) = &e.node {
             match op.param(given) {
-                // passes on a parameter of the row that has the same type, even if its value is `None`
+                // passes on a parameter of the row that has the type of the option, even if the parameter's value is
+                // `None`
                 Some(own) if own.kind == param.kind && own.default.is_some() == param.default.is_some() => {
                     let (given, is_array) = (id(given), matches!(own.kind, Kind::Array(_)));
                     let borrowed = is_array.then(|| quote!(.map(::std::borrow::Cow::Borrowed)));

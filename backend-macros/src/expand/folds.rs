@@ -1,5 +1,5 @@
-//! Generates the reductions of `fold` rows. Their expressions implement `EachFold` for a struct whose fields are the
-//! row's numbers.
+//! Generates the reductions of `fold` rows. For each row, the struct whose fields are the row's numeric parameters
+//! implements `EachFold`, by the expressions of the row.
 
 use super::*;
 use op_table::{
@@ -85,8 +85,8 @@ impl Expand<'_> {
                 const NAME: &'static str = #text;
                 const CUDA: rt::FoldKernel = #kernel;
                 fn loops() -> &'static [rt::numpyish::reduction::FoldLoops] {
-                    // a static in a function that is not generic, because every crate that uses a constant would
-                    // compile it again
+                    // a static in a function that is not generic is compiled only here; a constant would be compiled
+                    // again in every crate that uses it
                     static LOOPS: [rt::numpyish::reduction::FoldLoops; #count] = [#(#loops),*];
                     &LOOPS
                 }

@@ -1,23 +1,23 @@
 //! Generates the methods of `Diff`, the backend that records ops on a tape to compute gradients. A method runs the op
-//! on the inner backend. If an input has a tape index, the result gets one too, and the tape keeps the values of the
-//! call that the row's gradient rules need.
+//! on the inner backend. If an input has a tape index, the result gets a tape index too, and the tape stores the values
+//! of the call that the row's gradient rules need.
 
 use super::*;
 use op_table::GRAD;
 use std::collections::BTreeSet;
 
-/// The method by which the call of a row's op is recorded on the tape.
+/// The code by which the generated method of a row's op records a call on the tape.
 pub(super) enum Recording<'o> {
-    /// The method runs the row's composition, or a function that the overlay names, on the recording backend. The ops
-    /// in it are recorded.
+    /// The generated method runs the row's composition, or a function that the overlay names, on the recording backend.
+    /// This backend records the ops inside the composition or function.
     Parts,
-    /// Like `Parts`, but the row has no gradients with respect to the inputs of these rules.
+    /// Like `Parts`, but an input that one of these rules names must not have a tape index, because it has no gradient.
     PartsBut(&'o [Rule]),
     /// The call is not recorded, because the row has no gradients. Its results are constants.
     Constant,
     /// The call is recorded with these rules.
     Rules(&'o [Rule]),
-    /// The row has no rule, so an input with a tape index is an error.
+    /// No gradient rule of the row can be used, so an input with a tape index is an error.
     Refused,
 }
 
@@ -36,8 +36,8 @@ pub(super) fn recording<'o>(op: &'o Op, backend: &Backend) -> Recording<'o> {
     }
 }
 
-/// Returns the values of a call that the tape keeps for a row's rules: the parameters of the rules' functions, except
-/// the gradients of the results.
+/// Returns the values of a call that the tape stores for a row's gradient rules: the parameters of the rules'
+/// functions, except the gradients of the results.
 pub(super) fn kept<'o>(op: &Op, rules: &'o [Rule]) -> Vec<&'o Param> {
     let mut seen = BTreeSet::new();
     let functions = rules.iter().filter_map(|rule| rule.function.as_ref().ok());
@@ -144,7 +144,7 @@ impl Expand<'_> {
         quote!(#(#refused)*)
     }
 
-    /// Generates the statements that keep the values of a call for the row's rules. There are three groups of
+    /// Generates the statements that store values of a call for the row's gradient rules. There are three groups of
     /// statements: for options, for other arguments, and for results.
     pub(super) fn keeps(&self, op: &Op, kept: &[&Param]) -> [TokenStream; 3] {
         let (rt, name, result, options) = (self.rt(), &op.name, hidden("result"), hidden("options"));
@@ -272,8 +272,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Returns the name of the method of a dtype that tests whether the rules of a row apply to the dtype; `None` if
-    /// they apply to all dtypes of the row.
+    /// Returns the name of the method of `Element` that selects the dtypes to which the rules of a row apply, such as
+    /// `if_float`; `None` if the rules apply to all dtypes of the row.
     pub(super) fn visitor(&self, op: &Op, rules: &[Rule]) -> Option<&'static str> {
         let function = rules.iter().find_map(|rule| rule.function.as_ref().ok())?;
         match function.bound.as_str() {
@@ -289,8 +289,8 @@ impl Expand<'_> {
         format_ident!("__{of}_rules")
     }
 
-    /// Generates the gradient rules of all rows. Each row gets a struct, whose fields are the values kept from a
-    /// call, with a method that computes the gradients from these values.
+    /// Generates the gradient rules of all rows. Each row gets a struct, whose fields are the stored values of a call,
+    /// with a method that computes the gradients from these values.
     pub(super) fn rules(&self, backend: &Backend) -> TokenStream {
         let module = self.rules_module();
         let root = &self.root;
@@ -429,7 +429,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The type of the struct field that keeps a parameter until the backward pass.
+    /// The type of the struct field that stores a parameter until the backward pass.
     fn owned_type(&self, p: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         let array = |e: Elem| {
@@ -459,7 +459,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the argument for the parameter `p` of a rule's function from the kept values.
+    /// Generates the argument for the parameter `p` of a rule's function from the stored values of a call.
     fn given_to_rule(&self, p: &Param, op: &Op) -> TokenStream {
         let rt = self.rt();
         if is_gradient(p, op) {
@@ -479,13 +479,13 @@ impl Expand<'_> {
     }
 }
 
-/// The name of the variable that contains the tape index of an input, and of the struct field that keeps this index.
+/// The name of the variable that contains the tape index of an input, and of the struct field that stores this index.
 pub(super) fn place_of(p: &Param) -> Ident {
     format_ident!("place_{}", p.name)
 }
 
-/// The name of the variable that contains the value of a parameter for the rules, and of the struct field that keeps
-/// this value.
+/// The name of the variable that contains the value of a parameter for the gradient rules, and of the struct field that
+/// stores this value.
 pub(super) fn keep_of(p: &Param) -> Ident {
     format_ident!("kept_{}", p.name)
 }

@@ -34,7 +34,7 @@ impl Expand<'_> {
         self.extension.as_ref().map_or_else(|| camel(&op.group), ToString::to_string)
     }
 
-    /// Generates the items of the rows of this call, and the constant `list`, which lists the items.
+    /// Generates the items of the rows of this macro call, and the constant `list`, which lists the items.
     pub(super) fn items(&self, list: &str) -> TokenStream {
         let (rt, module, list, each) = (self.rt(), self.ops_module(), id(list), self.private("each"));
         let own: Vec<&Op> = self.own().collect();
@@ -107,7 +107,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The description of the row as a constant, and a function that calls the row by name.
+    /// Generates a constant with the description of the row, and a function that calls the op by name.
     fn described(&self, op: &Op) -> TokenStream {
         let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
         let (bounds, dispatch, delegate) = (self.backend_bounds(), self.in_its_dtype(op, None), self.delegate(op));
@@ -135,9 +135,9 @@ impl Expand<'_> {
         }
     }
 
-    /// In a call by name on a backend that holds arrays of several libraries, this statement passes the call on to the
-    /// library of the arrays. Rows that are written once for any backend have no such statement. Rows of a user's table
-    /// have none either, because their backends need not include all libraries.
+    /// Generates a statement for calls by name: on a backend that holds arrays of several libraries, it passes the call
+    /// on to the library of the arrays. Returns `None` for rows that are written once for any backend, and for rows of
+    /// a user's table, because the backends of such a table need not include all libraries.
     fn delegate(&self, op: &Op) -> Option<TokenStream> {
         let is_free = |b: &Backend| op.maps.get(&b.name).is_some_and(Map::is_free);
         if self.extension.is_some() || self.model.backends.iter().any(is_free) {
@@ -147,9 +147,10 @@ impl Expand<'_> {
         let libraries: Vec<Ident> = self.model.backends.iter().map(|b| id(&b.name)).collect();
         let types = self.model.backends.iter().map(|b| self.backend_type(b));
         Some(quote! {
-            // this constant is known to the compiler, so the rest is not compiled for such a backend
+            // the condition is a constant: for a backend that delegates its calls, the code after this `if` is not
+            // compiled
             if const { <B as #rt::Arrays>::DELEGATES } {
-                // some libraries may be missing in a build
+                // a build may lack some libraries; if it has all of them, `..NONE` adds no field
                 #[allow(clippy::needless_update)]
                 let calls = #rt::libraries::LibraryCalls {
                     #(#libraries: Some(Self::call::<#types>),)*
@@ -160,7 +161,7 @@ impl Expand<'_> {
         })
     }
 
-    /// The row as data.
+    /// Generates the description of the row as data, which is an `OpInfo`.
     fn info(&self, op: &Op) -> TokenStream {
         let (rt, Op { name, group, summary, numpy, accuracy, .. }) = (self.rt(), op);
         let dtypes = |set: &str| -> TokenStream {

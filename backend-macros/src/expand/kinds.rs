@@ -265,8 +265,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the statement that reads the array into the variable `result`. Afterwards, the op changes the array
-    /// in this variable.
+    /// Generates the statement that reads the target of a call by name into the variable `result`. Afterwards, the op
+    /// changes the array in this variable.
     pub fn read_target(&self, place: usize, param: &Param, op: &Op) -> TokenStream {
         let e = elem(param.kind.elem().unwrap_or(Elem::T), op);
         quote!(let mut result = args.array::<#e>(#place)?.into_array();)
@@ -292,7 +292,7 @@ impl Expand<'_> {
     }
 }
 
-/// Results in generated code.
+/// Types and conversions of results in generated code.
 impl Expand<'_> {
     /// The type that a method returns. `owner` is the type of the backend: `Self` or `B`.
     pub(super) fn output(&self, op: &Op, owner: &TokenStream) -> TokenStream {

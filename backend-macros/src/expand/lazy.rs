@@ -1,5 +1,5 @@
-//! Generates the methods of `Lazy`, a formula that is not yet computed. Rows of the op table that are scalar
-//! expressions, and rows that reduce formulas, have such methods.
+//! Generates the methods of `Lazy`, a formula that is not yet computed. There is a method for each row of the op table
+//! that is a scalar expression, and for each row that reduces formulas.
 
 use super::*;
 

@@ -115,7 +115,8 @@ impl Expand<'_> {
         quote!(#prepare self.within.each(#row, [#(#inputs),*]))
     }
 
-    /// Generates the body for any other row. It calls the op, and replaces the existing array by the result.
+    /// Generates the body for a row that is not a scalar expression. It calls the op, and replaces the existing array
+    /// by the result.
     fn out_call(&self, op: &Op) -> TokenStream {
         let name = &op.name;
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };

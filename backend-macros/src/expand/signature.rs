@@ -57,7 +57,7 @@ impl Expand<'_> {
         quote!(fn #name<#lifetime #dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
     }
 
-    /// Generates code that runs `body` and, if the result is an error, stores in it the place that called the method.
+    /// Generates code that runs `body` and, if the result is an error, stores in it the line that called the method.
     pub(super) fn located(&self, op: &Op, body: &TokenStream) -> TokenStream {
         let (rt, result, output) = (self.rt(), hidden("result"), self.output(op, &quote!(Self)));
         quote! {
@@ -67,15 +67,15 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the statements that convert the method's arguments for the function that the method calls. They do
-    /// not take the options apart.
+    /// Generates the statements that convert the method's arguments for the function that the method calls. They do not
+    /// destructure the options.
     pub(super) fn convert(&self, op: &Op) -> TokenStream {
         let marker = hidden("K");
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
-            // for these kinds, the method determines the type; a variable with widths or signed numbers owns them,
-            // although the called function takes a reference
+            // for these kinds, the conversion determines the variable's type; for widths and signed numbers, this is an
+            // owned type, although the called function takes a reference
             let inferred =
                 p.is_array() || matches!(p.kind, Kind::Arrays(_) | Kind::Index | Kind::Widths | Kind::Signed);
             let ty = if inferred { quote!() } else { quote!(: #ty) };
@@ -95,14 +95,13 @@ impl Expand<'_> {
         (code.pass)(&name)
     }
 
-    /// Generates the statements of [`Expand::convert`], and the statement that takes the options apart into
-    /// variables.
+    /// Generates the statements of [`Expand::convert`], and the statement that destructures the options into variables.
     pub(super) fn prepare(&self, op: &Op) -> TokenStream {
         let (convert, open) = (self.convert(op), self.open_options(op));
         quote!(#convert #open)
     }
 
-    /// Generates the statement that takes the options apart into one variable for each option.
+    /// Generates the statement that destructures the options into one variable for each option.
     pub(super) fn open_options(&self, op: &Op) -> Option<TokenStream> {
         op.has_options().then(|| {
             let (path, fields) = (self.options_path(op), op.optional().map(|p| id(&p.name)));

@@ -524,8 +524,8 @@ impl Expand<'_> {
         quote! {
             const TABLED: &'static [rt::DType] = &[#(rt::DType::#tabled),*];
             fn table() -> Option<&'static rt::numpyish::kernel::Table<#path>> {
-                // a static in a function that is not generic, because every crate that uses a constant would compile it
-                // again
+                // a static in a function that is not generic is compiled only here; a constant would be compiled again
+                // in every crate that uses it
                 static TABLE: rt::numpyish::kernel::Table<#path> = rt::numpyish::kernel::Table::new(
                     &[#(rt::numpyish::kernel::#kernels::KERNEL),*],
                 );

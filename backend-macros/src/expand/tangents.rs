@@ -220,8 +220,8 @@ impl Expand<'_> {
         Some((every, quote!({ let mut found = None; #(#terms)* vec![found] })))
     }
 
-    /// Generates an expression for the boxed struct of the row's rules, with the kept values. At run time, its value
-    /// is `None` if the rules do not apply to the dtype.
+    /// Generates an expression for the boxed struct of the row's rules, with the values stored from the call. At run
+    /// time, the expression is `None` if the rules do not apply to the dtype.
     fn boxed_rule(&self, op: &Op, rules: &[Rule]) -> TokenStream {
         let rt = self.rt();
         match self.visitor(op, rules).map(id) {

@@ -1,14 +1,14 @@
-//! Generates the methods of backends that wrap another backend, the inner backend. Each method begins a call, unwraps
-//! its arguments, runs the op on the inner backend, and wraps the result.
+//! Generates the methods of backends that wrap another backend, the inner backend. Each method notifies the wrapping
+//! backend of the call, unwraps the arguments, runs the op on the inner backend, and wraps the result.
 
 use super::*;
 
 impl Expand<'_> {
-    /// Generates the statement that begins a call on `wrapper`. In the method, it comes after the conversion of the
-    /// arguments and before the statement that takes the options apart.
+    /// Generates the statement that begins a call: it notifies `wrapper` of the call. In the method, this statement
+    /// follows the conversion of the arguments and precedes the statement that destructures the options.
     pub(super) fn begin(&self, op: &Op, wrapper: &TokenStream, is_composed: bool) -> TokenStream {
         let (rt, running, call) = (self.rt(), hidden("running"), self.call_described(op, is_composed));
-        // for a composed row, no code uses this variable: it lives until the end of the method, which ends the call
+        // for a composed row, no code uses this variable: when it is dropped at the end of the method, the call ends
         let unused = if is_composed { quote!(#[allow(unused_variables, unused_mut)]) } else { quote!() };
         quote! {
             #unused

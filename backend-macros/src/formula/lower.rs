@@ -42,7 +42,7 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
         Whole::Put(target, index, operator, formula) => steps.put(target, index, operator.as_ref(), formula)?,
     };
     let (code, rt) = (steps.code, quote!(#root::runtime));
-    // in the generated code, `match` keeps a temporary backend alive, and the closure is what `?` returns from
+    // in the generated code, the `match` extends the life of a temporary backend, and `?` returns from the closure
     let result = quote! {{
         #[allow(unused_imports)]
         use #rt::Arrays as _;
@@ -142,8 +142,8 @@ impl Steps<'_> {
         }
     }
 
-    /// Returns the text of a formula, which backends that watch calls receive. The first call returns the text of the
-    /// whole formula, as the user wrote it; later calls print the given subexpression.
+    /// Returns the text of a formula for backends that watch calls. The first call returns the text of the whole
+    /// formula, as the user wrote it; later calls print the given subexpression.
     fn text(&mut self, formula: &Formula) -> String {
         self.written.take().unwrap_or_else(|| print(formula))
     }
@@ -183,7 +183,7 @@ impl Steps<'_> {
         })
     }
 
-    /// Returns whether a formula is computed in a pass, not by a call.
+    /// Returns whether a formula is computed in a pass over memory, not by a call of an op.
     fn is_pass(&self, formula: &Formula) -> Result<bool> {
         Ok(match formula {
             Formula::Call(name, ..) => self.row(name)?.each,

@@ -71,8 +71,8 @@ pub fn macro_of(input: &Input, model: &Model, ops: &Ident) -> TokenStream {
         },
         Some(name) => {
             let base = rows::digest(model.ops.iter().filter(|op| !op.own));
-            // gives `$crate` the span of the name, so that it means the user's crate, where the name was written;
-            // with another span it would mean the facade, whose macro contains this code
+            // gives `$crate` the span of the trait's name, so that `$crate` means the user's crate; with the span of
+            // this code, it would mean the facade
             let here = quote_spanned!(name.span() => $crate);
             let (name, doc) = (
                 format_ident!("expr_{}", snake(&name.to_string())),

@@ -505,7 +505,7 @@ fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
             ("pow", Whole(x), Whole(y)) => u32::try_from(*y).ok().and_then(|y| x.checked_pow(y)),
             _ => None,
         };
-        // operands of operators are never `..`
+        // `..` cannot be an operand of an operator, so its value has no effect
         let float = |x: &Number| match x {
             Whole(x) => *x as f64,
             Float(x) => *x,

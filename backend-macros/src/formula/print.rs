@@ -58,7 +58,7 @@ fn with_power(formula: &Formula) -> (String, u8) {
             let power = if text.starts_with('-') { PREFIX } else { CLOSED };
             (text, power)
         }
-        // this variable comes from the macro, not from the user; an earlier step computes the subexpression in it
+        // a name that begins with `__` is a variable of the macro, in which an earlier step has stored a subexpression
         Formula::Leaf(rust, _) if rust.to_string().starts_with("__") => ("(..)".into(), CLOSED),
         Formula::Leaf(rust, _) => (in_line(&rust.to_string()), CLOSED),
         Formula::Index(x, index) => (format!("{}[{}]", of(x, CLOSED), in_line(&index.stream().to_string())), CLOSED),

@@ -9,19 +9,19 @@ use std::collections::HashMap;
 /// The kind of a parameter in a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Parameter {
-    /// An array, given as a formula.
+    /// An array. The argument is a formula.
     Array,
-    /// An array or a number, given as a formula or a number.
+    /// An array or a number. The argument is a formula or a number.
     Operand,
     /// An operand of a scalar expression that has another dtype than the row, such as the condition of `where`.
     Own,
     /// A dtype that the caller names, as in `astype::<f64>(x)`.
     DType,
-    /// A list of arrays, given as formulas in brackets.
+    /// A list of arrays. The argument is a list of formulas in brackets.
     Arrays,
     /// An array that the op changes. Formulas cannot call such an op.
     Target,
-    /// Any other parameter, given as a Rust expression. Contains the parameter's name.
+    /// Any other parameter. The argument is a Rust expression. Contains the parameter's name.
     Rust(String),
 }
 
@@ -138,7 +138,7 @@ impl Row {
         if names.is_empty() { "none".into() } else { names.join(", ") }
     }
 
-    /// Returns whether the caller names a dtype.
+    /// Returns whether a call of the op names a dtype, as in `astype::<f64>(x)`.
     pub fn takes_dtype(&self) -> bool {
         self.positional.contains(&Parameter::DType)
     }

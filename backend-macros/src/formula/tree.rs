@@ -2,7 +2,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream};
 
-/// A literal number, or `..` as a bound that is not given.
+/// A literal number, or `..` in place of a lower or upper bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// A number without a decimal point, which can be used as an integer or as a float.

@@ -14,7 +14,7 @@ pub struct Args<'a, B: Arrays> {
     /// The backend.
     pub b: &'a B,
     pub(super) op: &'static OpInfo,
-    /// The value of each parameter of the op; `None` if the call does not give it.
+    /// The value of each parameter of the op; `None` if the call omits it.
     pub(super) values: Vec<Option<&'a Value<B>>>,
     /// The option `dtype`, which every op accepts.
     pub(super) dtype: Option<DType>,
@@ -48,7 +48,7 @@ impl<'a, B: Arrays> Args<'a, B> {
             }
         }
         for (param, value) in op.params.iter().zip(&args.values) {
-            // as in NumPy, axes that are not given mean all axes, and bounds that are not given mean no bounds
+            // as in NumPy, omitted axes mean all axes, and omitted bounds mean no bounds
             let may_lack = matches!(param.kind, ParamKind::Axes | ParamKind::AxisOrAll | ParamKind::Bound(_));
             if value.is_none() && param.default.is_none() && !may_lack {
                 return fail(format!("`{}` is missing; it takes {}", param.name, args.names()));
@@ -62,8 +62,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         if names.is_empty() { "no arguments".into() } else { names.join(", ") }
     }
 
-    /// The dtype `T` of the call. The dtype of the arrays takes precedence, then the option `dtype`, then the dtype of
-    /// the numbers, and then the [`precision`].
+    /// Returns the dtype `T` of the call: the dtype of the arrays, or, without arrays, the option `dtype`. Without
+    /// either, returns the dtype of the numbers, and without numbers the [`precision`].
     pub fn dtype(&self) -> Result<DType> {
         let mut found: Option<(&str, DType)> = None;
         for (param, value) in self.given() {
@@ -127,7 +127,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         dtype != dtype.to_sum() && self.dtype == Some(dtype)
     }
 
-    /// The dtype of the result of a conversion op, such as `astype`. The option `dtype` gives it.
+    /// Returns the dtype of the result of a conversion op, such as `astype`, from the option `dtype`.
     pub fn to_dtype(&self) -> Result<DType> {
         let Some(dtype) = self.dtype else {
             return Err(Error::argument(self.op.name, "`dtype`, the dtype of the result, must be given"));
@@ -135,13 +135,13 @@ impl<'a, B: Arrays> Args<'a, B> {
         if self.op.to_dtypes.contains(&dtype) { Ok(dtype) } else { Err(Error::dtype(self.op.name, dtype)) }
     }
 
-    /// The error for a dtype that the op does not support.
+    /// Returns the error for a dtype that the op does not support.
     pub fn no_dtype<R>(&self, dtype: DType) -> Result<R> {
         Err(Error::dtype(self.op.name, dtype))
     }
 
-    /// The option `dtype` if it determines `T`. `None` for a conversion op, whose option `dtype` is the dtype of the
-    /// result.
+    /// Returns the option `dtype` if it determines `T`. Returns `None` for a conversion op, whose option `dtype` is the
+    /// dtype of the result.
     fn dtype_of_result(&self) -> Option<DType> {
         if self.op.to_dtypes.is_empty() { self.dtype } else { None }
     }
@@ -163,13 +163,13 @@ impl<'a, B: Arrays> Args<'a, B> {
         A::from_value(value).ok_or_else(|| self.wrong(name, value, &A::wanted()))
     }
 
-    /// The value of the parameter with the index `param`. The parameter must not have a default.
+    /// Reads the parameter with the index `param`, which must not have a default. An omitted parameter is read as `..`.
     pub fn get<A: FromValue>(&self, param: usize) -> Result<A> {
         let name = self.op.params[param].name;
         self.read(name, self.values[param].unwrap_or(&Value::All))
     }
 
-    /// The value of the parameter with this index, if the call gives it.
+    /// Reads the parameter with the index `param`; `None` if the call omits it.
     pub fn option<A: FromValue>(&self, param: usize) -> Result<Option<A>> {
         self.find(param).map(|value| self.read(self.op.params[param].name, value)).transpose()
     }
@@ -223,12 +223,12 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// Reads a parameter as a lower bound. If the call gives no bound, it is the lowest value of `T`.
+    /// Reads a parameter as a lower bound. If the call gives no bound, returns the lowest value of `T`.
     pub fn lower_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         self.bound(param, T::LOWEST)
     }
 
-    /// Reads a parameter as an upper bound. If the call gives no bound, it is the highest value of `T`.
+    /// Reads a parameter as an upper bound. If the call gives no bound, returns the highest value of `T`.
     pub fn upper_bound<T: Ordered>(&self, param: usize) -> Result<OperandArg<'a, B, T>> {
         self.bound(param, T::HIGHEST)
     }
@@ -283,8 +283,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         items.iter().map(one).collect::<Result<_>>().map(|items| IndexArg { items })
     }
 
-    /// Makes a host array from a number or from nested lists of numbers. `wanted` describes valid values, for the
-    /// error.
+    /// Makes a host array from a number or from nested lists of numbers. `wanted` describes valid values, for the error
+    /// message.
     fn elements<T: Element>(
         &self,
         param: usize,
@@ -357,7 +357,7 @@ impl<B: Arrays> IndexItem<'_, B> {
 }
 
 impl<B: Arrays> IndexArg<'_, B> {
-    /// The indices, in the form that the op's method takes.
+    /// Returns the indices, in the form that the op's method takes.
     pub fn indices(&self) -> Vec<Index<'_, B>> {
         self.items.iter().map(IndexItem::index).collect()
     }
@@ -383,7 +383,7 @@ pub enum OperandArg<'a, B: Arrays, T: Element> {
 }
 
 impl<B: Arrays, T: Element> OperandArg<'_, B, T> {
-    /// The operand, in the form that the op's method takes.
+    /// Returns the operand, in the form that the op's method takes.
     pub fn operand(&self) -> Operand<'_, B, T> {
         match self {
             OperandArg::Array(x) => Operand::array(&**x),
@@ -392,8 +392,8 @@ impl<B: Arrays, T: Element> OperandArg<'_, B, T> {
     }
 }
 
-/// The dtypes of the arrays in a parameter's value. Empty if the dtype of the parameter is not the dtype `T` of the
-/// call.
+/// Returns the dtypes of the arrays in a parameter's value. The list is empty if the dtype of the parameter is not the
+/// dtype `T` of the call.
 fn arrays<B: Arrays>(param: &ParamInfo, value: &Value<B>) -> Vec<DType> {
     if !param.is_of_dtype() {
         return Vec::new();
@@ -405,8 +405,8 @@ fn arrays<B: Arrays>(param: &ParamInfo, value: &Value<B>) -> Vec<DType> {
     }
 }
 
-/// Collects the elements of nested lists in `elements`, and the lengths of the lists at each depth in `shape`. `None`
-/// if lists at the same depth differ in length, or if an item is not an element.
+/// Collects the elements of nested lists in `elements`, and the lengths of the lists at each depth in `shape`. Returns
+/// `None` if lists at the same depth differ in length, or if an item is not an element.
 fn lists<B: Arrays, T: Element>(
     value: &Value<B>,
     depth: usize,
@@ -428,7 +428,7 @@ fn lists<B: Arrays, T: Element>(
 }
 
 impl ParamInfo {
-    /// Whether the parameter's arrays or numbers have the dtype `T` of the call.
+    /// Returns whether the parameter's arrays or numbers have the dtype `T` of the call.
     pub fn is_of_dtype(&self) -> bool {
         use ParamKind::*;
         let of_t = |e| e == ElementInfo::T;

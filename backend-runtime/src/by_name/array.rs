@@ -22,24 +22,24 @@ macro_rules! dyn_array {
         }
 
         impl<B: Arrays> DynArray<B> {
-            /// The dtype of the elements.
+            /// Returns the dtype of the elements.
             pub fn dtype(&self) -> DType {
                 match self { $(DynArray::$variant(_) => DType::$variant,)* }
             }
 
-            /// Lengths of the axes. `b` is the backend that the array belongs to.
+            /// Returns the lengths of the axes. `b` is the backend that the array belongs to.
             pub fn shape<'a>(&'a self, b: &'a B) -> &'a [usize] {
                 match self { $(DynArray::$variant(x) => b.shape(x),)* }
             }
 
-            /// Wraps a typed array, and keeps its dtype as a run-time value.
+            /// Wraps a typed array. The dtype selects the variant of the enum.
             pub fn of<T: Element>(x: B::Array<T>) -> DynArray<B> {
                 let slot: &mut dyn Any = &mut Some(x);
                 match T::DTYPE { $(DType::$variant => DynArray::$variant(take(slot)),)* }
             }
 
-            /// The array as a trait object, which hides its dtype from the type. Its shape and its dtype can still be
-            /// read.
+            /// Returns the array as a trait object, without its static dtype. The trait's methods return its shape and
+            /// its dtype.
             pub(crate) fn erased(&self) -> &dyn AnyTyped {
                 match self { $(DynArray::$variant(x) => x,)* }
             }
@@ -62,18 +62,18 @@ dyn_array! {
     Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Complex64: Complex<f32>, Complex128: Complex<f64>,
 }
 
-/// Takes the array out of the slot as type `A`, which must be its actual type.
+/// Takes the array out of `slot`, which must be an `Option<A>`.
 fn take<A: 'static>(slot: &mut dyn Any) -> A {
     slot.downcast_mut::<Option<A>>().and_then(Option::take).expect("a dtype has one type of arrays")
 }
 
 impl<B: Arrays> DynArray<B> {
-    /// The array, if `T` is its dtype.
+    /// Returns the array if `T` is its dtype, and otherwise `None`.
     pub fn get<T: Element>(&self) -> Option<&B::Array<T>> {
         self.as_any().downcast_ref()
     }
 
-    /// The bytes of the elements in C order, like [`Arrays::to_bytes`].
+    /// Returns the bytes of the elements in C order, like [`Arrays::to_bytes`].
     pub fn to_bytes(&self, b: &B) -> Result<Vec<u8>> {
         dispatch!(self.dtype(), T => match self.get::<T>() {
             Some(x) => b.to_bytes(x),
@@ -84,8 +84,9 @@ impl<B: Arrays> DynArray<B> {
     /// Makes an array of this dtype and shape from the bytes of its elements in C order. [`DynArray::to_bytes`]
     /// returns such bytes.
     ///
-    /// # Errors [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0
-    /// nor 1. Both checks precede the allocation of memory.
+    /// # Errors
+    /// [`Error::Shape`] if the number of bytes does not match, [`Error::Argument`] if a bool is neither 0 nor 1. Both
+    /// checks precede the allocation of memory.
     pub fn from_bytes(b: &B, dtype: DType, shape: &[usize], bytes: &[u8]) -> Result<DynArray<B>> {
         dispatch!(dtype, T => Ok(DynArray::of::<T>(b.from_ndarray(bytes::to_array::<T>("from_bytes", shape, bytes)?)?)))
     }

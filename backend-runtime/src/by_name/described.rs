@@ -28,8 +28,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         pass(&Call { info: Some(self.op), op: self.op.name, formula: None, dtype, to, is_composed: false, args: &args })
     }
 
-    /// The values of all parameters that the call gives, with the parameters' names. If the op takes an array and the
-    /// call gives a number or a list of numbers, `make` makes an array of this dtype from the numbers.
+    /// Returns the values of all parameters that the call gives, with the parameters' names. If the op takes an array
+    /// and the call gives a number or a list of numbers, `make` makes an array of this dtype from the numbers.
     pub fn with_arrays_made(&self, dtype: DType, make: &MakeArray<B>) -> Result<Vec<(&'static str, Value<B>)>> {
         let mut all = Vec::with_capacity(self.values.len() + 1);
         for (place, (param, value)) in self.op.params.iter().zip(&self.values).enumerate() {
@@ -60,7 +60,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         Ok(all)
     }
 
-    /// Makes a host array from the value of a parameter that is given as a number or as nested lists of numbers.
+    /// Makes a host array from the value of a parameter, which is a number or nested lists of numbers.
     pub fn host_elements<T: crate::Element>(&self, param: usize) -> Result<HostArray<T>> {
         self.elements_of(param, self.values[param].unwrap_or(&Value::None))
     }
@@ -68,7 +68,7 @@ impl<'a, B: Arrays> Args<'a, B> {
 
 impl<'a, B: Arrays> Given<'a, B> {
     fn new((param, value): (&'static ParamInfo, &Option<&'a Value<B>>)) -> Given<'a, B> {
-        // `none` counts as not given if the parameter has a default
+        // `none` counts as an omitted argument if the parameter has a default
         let value = value.filter(|value| param.default.is_none() || !matches!(value, Value::None));
         Given { param, value }
     }
@@ -96,7 +96,7 @@ impl<'a, B: Arrays> Given<'a, B> {
 }
 
 impl<B: Arrays> ToLiteral for Given<'_, B> {
-    /// The text of the argument or of its default, written like an argument of the op's method.
+    /// Writes the argument, or its default, as text, in the form of an argument of the op's method.
     fn text(&self) -> String {
         use ParamKind::*;
         let is_real = matches!(self.param.kind, Plain(PlainInfo::F64) | Maybe(PlainInfo::F64));

@@ -136,7 +136,7 @@ impl ToLiteral for &[u8] {
 }
 
 impl ParamInfo {
-    /// The text of the parameter's default, written like the text of a given value.
+    /// Writes the parameter's default as text, in the form of a value of a call; `None` if there is no default.
     pub fn default_text(&self) -> Option<String> {
         Some(match self.default? {
             DefaultInfo::None => "none".into(),

@@ -24,7 +24,7 @@ pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};
 
-/// The error for a name that is no op. It suggests the op with the most similar name, if one is similar enough.
+/// Returns the error for a name that is no op. It suggests the op with the most similar name, if one is similar enough.
 pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     let names = || tables.iter().flat_map(|table| table.iter()).map(|op| op.name);
     let most = 1 + name.len() / 3;
@@ -37,7 +37,8 @@ pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     Error::argument("call", format!("there is no op `{name}`{hint}"))
 }
 
-/// Edit distance of two names: the number of letters to insert, remove, replace, or swap with their neighbour.
+/// Returns the edit distance of two names: the number of letters to insert, remove, replace, or swap with their
+/// neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     // three rows of the distance table: for the prefixes of `a` that are two letters and one letter shorter than the

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 /// A program in the form in which a file stores it: calls as text, and the arrays that they start from.
 pub trait Program {
-    /// The calls, one per line.
+    /// Returns the calls, one per line.
     fn text(&self) -> String;
 
-    /// The arrays that the calls start from, by name.
+    /// Returns the arrays that the calls start from, by name.
     fn constants(&self) -> BTreeMap<String, DynArray<Numpyish>>;
 }

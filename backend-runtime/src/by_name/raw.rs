@@ -19,7 +19,7 @@ pub trait RawArrays: Arrays {
     /// Wraps a raw array of the library. Returns an error that names the op if the array's dtype is not `T`.
     fn typed<T: Element>(op: &'static str, raw: Self::Raw) -> Result<Self::Array<T>>;
 
-    /// The dtype of the array.
+    /// Returns the dtype of the array.
     fn dtype(op: &'static str, raw: &Self::Raw) -> Result<DType>;
 }
 
@@ -46,7 +46,7 @@ pub enum RawArg<'a, A> {
 }
 
 impl<A> RawArg<'_, A> {
-    /// The array.
+    /// Returns the array.
     pub fn raw(&self) -> &A {
         match self {
             RawArg::Given(x) => x,
@@ -56,7 +56,7 @@ impl<A> RawArg<'_, A> {
 }
 
 impl<A: Clone> RawArg<'_, A> {
-    /// An owned handle of the array.
+    /// Returns an owned handle of the array.
     pub fn into_raw(self) -> A {
         match self {
             RawArg::Given(x) => x.clone(),
@@ -75,7 +75,7 @@ pub enum RawOperandArg<'a, A> {
 }
 
 impl<A> RawOperandArg<'_, A> {
-    /// The operand, in the form that the function takes.
+    /// Returns the operand, in the form that the library's function takes.
     pub fn operand(&self) -> RawOperand<'_, A> {
         match self {
             RawOperandArg::Array(x) => RawOperand::Array(x.raw()),
@@ -84,7 +84,7 @@ impl<A> RawOperandArg<'_, A> {
     }
 }
 
-/// The arrays of a list of arguments.
+/// Returns the arrays of a list of arguments.
 pub fn raw_list<'a, A>(list: &'a [RawArg<'_, A>]) -> Vec<&'a A> {
     list.iter().map(RawArg::raw).collect()
 }
@@ -128,12 +128,12 @@ impl<'a, L: RawArrays> Args<'a, L> {
         }
     }
 
-    /// Reads a parameter as a lower bound. If the call gives no bound, it is the lowest value of the dtype.
+    /// Reads a parameter as a lower bound. If the call gives no bound, returns the lowest value of the dtype.
     pub fn raw_lower_bound(&self, param: usize, dtype: DType) -> Result<RawOperandArg<'a, L::Raw>> {
         self.raw_bound(param, dtype, false)
     }
 
-    /// Reads a parameter as an upper bound. If the call gives no bound, it is the highest value of the dtype.
+    /// Reads a parameter as an upper bound. If the call gives no bound, returns the highest value of the dtype.
     pub fn raw_upper_bound(&self, param: usize, dtype: DType) -> Result<RawOperandArg<'a, L::Raw>> {
         self.raw_bound(param, dtype, true)
     }
@@ -160,7 +160,7 @@ impl<'a, L: RawArrays> Args<'a, L> {
         dispatch!(L::dtype(op, &x)?, T => Ok(Value::Array(DynArray::of::<T>(L::typed::<T>(op, x)?))))
     }
 
-    /// Converts the raw arrays that a library's function has returned to a value that is a list.
+    /// Converts raw arrays, which a library's function has returned, to a value that is a list of arrays.
     pub fn raw_values(&self, arrays: impl IntoIterator<Item = L::Raw>) -> Result<Value<L>> {
         let arrays = arrays.into_iter();
         let mut values = rules::list(self.op.name, arrays.size_hint().0)?;

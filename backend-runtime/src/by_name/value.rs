@@ -34,7 +34,7 @@ pub enum Value<B: Arrays> {
     New,
     /// All axes that no other item indexes: `...`.
     Rest,
-    /// An option that is not given.
+    /// An omitted option.
     None,
 }
 
@@ -45,7 +45,7 @@ impl<B: Arrays> Value<B> {
     }
 
     /// Converts several results of an op to a value that is a list; `value` converts one of them. Returns an error if
-    /// the memory for the list is refused.
+    /// the memory for the list cannot be allocated.
     pub fn list<X>(op: &'static str, results: Vec<X>, value: impl Fn(X) -> Value<B>) -> Result<Value<B>> {
         let mut list = rules::list(op, results.len())?;
         list.extend(results.into_iter().map(value));
@@ -85,7 +85,7 @@ impl<B: Arrays> Value<B> {
         })
     }
 
-    /// The array, if the value is an array.
+    /// Returns the array if the value is an array, and otherwise `None`.
     pub fn as_array(&self) -> Option<&DynArray<B>> {
         match self {
             Value::Array(x) => Some(x),
@@ -93,8 +93,8 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// The default dtype of the value, if it is a number or a list of numbers: int64, bool, or a dtype of the current
-    /// [`precision`].
+    /// Returns the default dtype of the value, if it is a number or a list of numbers: int64, bool, or a dtype of the
+    /// current [`precision`].
     pub(super) fn number_dtype(&self) -> Option<DType> {
         match self {
             Value::Bool(_) => Some(DType::Bool),
@@ -110,8 +110,8 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// Converts the value, if it is a number, to an element of `T`; `None` if `T` cannot represent it, because a
-    /// fraction would be lost or an integer would wrap around.
+    /// Converts the value, if it is a number, to an element of `T`. Returns `None` if `T` cannot represent the number,
+    /// because a fraction would be lost or an integer would wrap around.
     pub(super) fn element<T: Element>(&self) -> Option<T> {
         let kind = T::DTYPE.kind();
         match *self {
@@ -135,7 +135,7 @@ impl<B: Arrays> Value<B> {
         }
     }
 
-    /// A short description for error messages: "an array of float64".
+    /// Describes the value briefly for error messages: "an array of float64".
     pub(super) fn what(&self) -> String {
         match self {
             Value::Array(x) => format!("an array of {}", x.dtype()),
@@ -196,7 +196,7 @@ impl<B: Arrays, V: Into<Value<B>>, const N: usize> From<[V; N]> for Value<B> {
 
 /// Conversion of a [`Value`] to a parameter other than an array.
 pub trait FromValue: Sized {
-    /// Describes the accepted values, for error messages: "an integer".
+    /// Describes the values that the type accepts, for error messages: "an integer".
     fn wanted() -> String;
 
     /// Converts a value to this type; `None` if the type does not accept it.

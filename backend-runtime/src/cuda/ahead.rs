@@ -16,9 +16,8 @@ pub struct Ahead {
     instance: Instance,
 }
 
-/// Lists the kernels of `ops` and of the backend's own programs. Rare kernels are left out: kernels for arrays of
-/// more than 2^31 elements, and kernels for arrays that have more than three axes even after neighbouring axes were
-/// merged.
+/// Lists the kernels of `ops` and of the backend's own programs. Rare kernels are left out: kernels for arrays of 2^31
+/// or more elements, and kernels for arrays that have more than three axes even after neighbouring axes were merged.
 pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     let rows = ops.iter().filter_map(|op| Some((op.name, op.kernel?))).flat_map(|(name, kernel)| {
         kernel.dtypes.iter().flat_map(move |&(input, result)| {
@@ -42,8 +41,8 @@ pub fn kernels(ops: &[OpInfo]) -> Vec<Ahead> {
     rows.chain(folds).chain(own).filter(|kernel| map::is_usual(&kernel.instance)).collect()
 }
 
-/// Compiles a kernel into the cache on disk, unless the cache has it. `text` is the source text of a program, and
-/// `expression` is the C++ name of the kernel in it.
+/// Compiles a kernel into the cache on disk, unless the cache already contains the kernel. `text` is the source text
+/// that defines the kernel, and `expression` is the kernel's C++ name.
 pub fn compile(text: &str, expression: &str, target: &Target) -> Result<()> {
     let entry = Entry::of(&[&nvrtc::fingerprint(target)?, text, expression]);
     if entry.read().is_none() {

@@ -1,4 +1,5 @@
-//! Arrays on the device: shape, strides and an offset into shared memory. Views share the memory.
+//! Arrays in device memory. An array has a shape, strides, and an offset into an allocation; views refer to the same
+//! allocation as the original array.
 
 use super::{backend::Cuda, error::Checked, memory::Memory, outside::Notes};
 use crate::{
@@ -30,7 +31,7 @@ impl<T> Clone for CudaArray<T> {
 }
 
 impl<T> fmt::Debug for CudaArray<T> {
-    /// Writes the shape, the dtype and the device. The elements are not fetched.
+    /// Writes the shape, the dtype and the device. The elements are not copied to the host.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RawArray { shape, dtype, memory, .. } = &self.raw;
         write!(f, "CudaArray({shape:?}, {dtype}, {})", memory.device().name())
@@ -90,9 +91,9 @@ impl RawArray {
     }
 
     /// Returns whether an op may write its result over this array, if the result has the same shape and dtype and
-    /// nobody uses this handle again. The answer is false if another array shares the memory, or if the memory is more
-    /// than twice as large as the elements. The caller must ensure that each thread of the kernel reads only the
-    /// elements that it writes.
+    /// the caller does not use this handle again. Returns false if the array has exactly one element or has gaps, if
+    /// another handle shares the memory, or if the memory is more than twice as large as the elements. The caller must
+    /// ensure that each thread of the kernel reads only the elements that it writes.
     pub(crate) fn is_overwritable(&self) -> bool {
         let all = self.memory.size() <= 2 * self.size() * self.dtype.size();
         all && !self.is_one() && self.is_dense() && self.memory.is_only_handle()
@@ -129,7 +130,7 @@ impl RawArray {
         more
     }
 
-    /// A view at index 0 of an axis, with the axis removed.
+    /// The view at index 0 of `axis`, without this axis.
     pub(crate) fn without(&self, axis: usize) -> RawArray {
         let mut fewer = self.clone();
         fewer.shape.remove(axis);

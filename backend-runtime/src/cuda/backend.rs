@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-/// An NVIDIA GPU. Cheap to clone; all `Cuda` values for one GPU share its stream, memory and kernels.
+/// An NVIDIA GPU. Cheap to clone; all `Cuda` values for one GPU share its CUDA stream, memory and kernels.
 #[derive(Clone)]
 pub struct Cuda {
     pub(super) device: Arc<Device>,
@@ -18,7 +18,8 @@ pub struct Cuda {
 static SHARED: LazyLock<Stream> = LazyLock::new(Stream::from_entropy);
 
 impl Cuda {
-    /// Opens the GPU with this ordinal. The error says what is missing: the driver, the compiler or the device.
+    /// Opens the GPU with the driver's number `ordinal`, counted from 0. The error says what is missing: the driver,
+    /// the compiler or the device.
     pub fn new(ordinal: usize) -> Result<Cuda> {
         Ok(Cuda { device: Device::open(ordinal)?, random: SHARED.clone() })
     }

@@ -21,7 +21,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The cache entry of a compilation; `parts` are all the texts that its result depends on.
+    /// The cache entry of a compilation; `parts` are all the texts on which the compiled kernel depends.
     pub(super) fn of(parts: &[&str]) -> Entry {
         let bytes: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
         let folder = cache::folder("cuda").inspect_err(|why| cache::say_once(why)).ok();
@@ -64,8 +64,8 @@ impl Entry {
     }
 }
 
-/// Returns whether the image is safe to pass to the driver: a whole cubin, or PTX with its final NUL. The driver gets
-/// no length, so it would read past the end of an incomplete image.
+/// Returns whether the image is safe to pass to the driver: a complete cubin, or PTX with its final NUL. The driver
+/// gets no length, so it would read past the end of an incomplete image.
 fn is_image(image: &[u8]) -> bool {
     let is_ptx = || {
         let text = image.strip_suffix(&[0]).and_then(|text| std::str::from_utf8(text).ok());

@@ -25,8 +25,9 @@ impl Unit {
     }
 }
 
-/// The elementwise kernels of the op table's rows, with one unit per input dtype. Of the kernels for non-contiguous
-/// operands, only the kernel for two axes is included, because the others differ only in the computation of offsets.
+/// The kernels of the op table's rows: the elementwise kernels, with one unit per input dtype, and one unit with all
+/// reductions. Of the elementwise kernels for non-contiguous operands, only the kernel for two axes is included,
+/// because the kernels for other numbers of axes differ only in the computation of offsets.
 pub fn rows(ops: &[OpInfo]) -> Vec<Unit> {
     let unit = |dtype: DType| {
         let kernels =

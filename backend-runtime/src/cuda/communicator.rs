@@ -22,7 +22,7 @@ pub(super) struct Message {
     pub(super) bytes: usize,
 }
 
-/// A communicator, as one rank sees it.
+/// One rank's handle of a communicator between all ranks.
 pub(super) struct Communicator {
     nccl: &'static Nccl,
     device: Arc<Device>,
@@ -69,7 +69,7 @@ impl Communicator {
     }
 
     /// Puts messages on the stream, all in one NCCL group. There is at most one message to each rank, and at most one
-    /// message from each rank. The other rank posts the matching receive or send.
+    /// message from each rank. For each message, the rank that it names must post the matching receive or send.
     ///
     /// # Safety
     /// The messages refer to memory of the device, and only work on its stream changes or frees that memory.

@@ -47,8 +47,8 @@ pub(crate) fn host<T: Element>(b: &Cuda, x: &CudaArray<T>) -> HostArray<T> {
     b.to_ndarray(x).unwrap()
 }
 
-/// Asserts that the shapes are equal and that elements differ by at most `tolerance` times the largest magnitude; NaN
-/// equals NaN.
+/// Asserts that the shapes are equal and that elements differ by at most `tolerance` times the largest magnitude of the
+/// expected elements; NaN equals NaN.
 #[track_caller]
 pub(crate) fn assert_near<T: Element>(
     b: &Cuda,

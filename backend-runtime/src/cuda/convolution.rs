@@ -16,7 +16,8 @@ use crate::{
 static PROGRAM: Program =
     Program { name: "convolution", source: ProgramSource::File(include_str!("kernels/convolution.cuh")) };
 
-/// C++ names of the three reductions of a pooling window.
+/// C++ names of the three reductions of a pooling window: the largest element, the mean including the padding, and the
+/// mean without the padding.
 const POOLS: [&str; 3] = ["LARGEST", "MEAN", "MEAN_INSIDE"];
 
 /// The kernels of this file, listed so that `check` can compile them all.
@@ -86,8 +87,8 @@ impl Convolution {
     }
 }
 
-/// Convolution. Each element of the result is a sum of products: the elements of the kernel times the elements of `x`
-/// under them.
+/// Convolution. Each element of the result is the sum of products of a window of `x` and the convolution kernel
+/// `weight`, plus the bias.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv(
     on: OpContext<'_>,
@@ -105,8 +106,8 @@ pub fn conv(
     run(on, "convolved", [x, weight], bias, &plan)
 }
 
-/// Transposed convolution. For each element of `x`, the kernel times this element is added to the result, at the
-/// position that belongs to the element.
+/// Transposed convolution. For each element of `x`, the convolution kernel `weight` times this element is added to a
+/// window of the result; the bias is added to each element of the result.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv_transpose(
     on: OpContext<'_>,

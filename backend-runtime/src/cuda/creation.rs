@@ -111,7 +111,7 @@ pub fn arange(on: OpContext<'_>, start: RawElement, stop: RawElement, step: RawE
     unsafe { over(b, op, kernel, out, &[&start, &from, &by]) }
 }
 
-/// The kernel of `arange`, which is exact for integers and computes floats in NumPy's precision.
+/// The kernel of `arange`. It is exact for integers, and computes 16-bit floats in float32, as NumPy does.
 fn arange_kernel(dtype: DType) -> Instance {
     match dtype {
         DType::Float64 => Instance::new("stepped", "double", &[dtype]),
@@ -141,7 +141,7 @@ unsafe fn over(
     Ok(out)
 }
 
-/// `num` evenly spaced values from `start` to `stop`.
+/// `num` evenly spaced values from `start` to `stop`, which is included if `endpoint` is true.
 pub fn linspace(
     on: OpContext<'_>,
     start: RawElement,
@@ -209,7 +209,7 @@ pub fn triu(on: OpContext<'_>, x: &RawArray, k: isize) -> Result<RawArray> {
     triangle(on, x, k, false)
 }
 
-/// The triangle of each matrix on one side of diagonal `k`, with zeros on the other side.
+/// The lower or upper triangle of each matrix, including diagonal `k`, with zeros elsewhere.
 pub(super) fn triangle(on: OpContext<'_>, x: &RawArray, k: isize, lower: bool) -> Result<RawArray> {
     let OpContext { backend: b, op, .. } = on;
     let (rows, columns) = rules::matrix(op, &x.shape)?;

@@ -21,11 +21,12 @@ pub(crate) struct Device {
     pub(super) kernels: Kernels,
 }
 
-/// The devices in use. They live until the process ends, because compiled kernels and freed memory are worth keeping.
+/// The devices in use. They live until the process ends, so that later backends reuse their loaded kernels and freed
+/// memory.
 static DEVICES: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
 
 impl Device {
-    /// Opens the device with this ordinal. If something is missing, the error names it.
+    /// Opens the device with the driver's number `ordinal`. The error names the missing library or device.
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Device>> {
         Library::Driver.load()?;
         Library::Nvrtc.load()?;
@@ -95,7 +96,7 @@ impl Device {
         Ok(bytes)
     }
 
-    /// Returns the memory that the driver's pool keeps to the system.
+    /// Makes the driver's pool return its unused memory to the system.
     pub(super) fn trim_pool(&self, op: &'static str) -> Result<()> {
         let Some(pool) = self.driver_pool(op)? else {
             return Ok(());
@@ -126,7 +127,7 @@ impl Device {
         (self.context.clone(), self.stream.clone())
     }
 
-    /// The stream that everything runs on.
+    /// The stream on which all kernels and copies of the device run.
     #[inline]
     pub(crate) fn stream(&self) -> sys::CUstream {
         self.stream.cu_stream()
@@ -143,8 +144,8 @@ impl Device {
         self.context.synchronize().checked(op)
     }
 
-    /// Every op calls this after each kernel or copy that it puts on the stream. If `BACKENDS_CUDA_SYNC` is 1, waits
-    /// for the stream, so that an error of the kernel or copy is reported by this op and not by a later call.
+    /// Waits for the stream if `BACKENDS_CUDA_SYNC` is 1. Every op calls this method after each kernel or copy that it
+    /// puts on the stream, so that the op itself reports an error of the kernel or copy, and not a later call.
     #[inline]
     pub(crate) fn after_put(&self, op: &'static str) -> Result<()> {
         if waits_after_each() { self.synchronize(op) } else { Ok(()) }

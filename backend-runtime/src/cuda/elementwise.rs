@@ -119,8 +119,8 @@ fn moving(
     if moved.is_empty() {
         return map(b, program.name, program, params, inputs, dtype);
     }
-    // this must happen before further handles are made below, because an array with several handles cannot be
-    // overwritten
+    // `given` looks for an input that the result may overwrite. It must be called before `moved_arrays` makes further
+    // handles of the inputs, because an array with several handles cannot be overwritten
     if let Some(given) = given(program.name, inputs, dtype)? {
         moving_into(b, program, params, inputs, moved, &given)?;
         return Ok(given);
@@ -146,14 +146,14 @@ fn moving_into(
     map_into(b, program.name, program, params, &moved_inputs(inputs, &arrays, moved), &copying::moved(out))
 }
 
-/// Returns the arrays among the inputs as views, whose dtypes are those that kernels use to move elements. An input
-/// that is no array gives `None`.
+/// Returns for each input a view of its array; the view's dtype is the dtype that kernels use to move elements of this
+/// size. For an input that is no array, the entry is `None`.
 fn moved_arrays(inputs: &[Input]) -> Vec<Option<RawArray>> {
     inputs.iter().map(|x| x.array().map(copying::moved)).collect()
 }
 
-/// Returns the inputs, but those with indices in `moved` have the dtypes that kernels use to move elements. `arrays`
-/// is the result of [`moved_arrays`].
+/// Returns the inputs; the dtypes of the inputs with indices in `moved` are replaced by the dtypes that kernels use to
+/// move elements. `arrays` is the result of [`moved_arrays`].
 fn moved_inputs<'a>(inputs: &[Input<'a>], arrays: &'a [Option<RawArray>], moved: &[usize]) -> Vec<Input<'a>> {
     let mut all = inputs.to_vec();
     for &at in moved {

@@ -1,4 +1,5 @@
-//! Evaluates a whole formula in one kernel. It is an elementwise kernel, and the formula is its expression.
+//! Evaluates a whole formula in one elementwise kernel, whose expression is the formula. Also reduces the values of a
+//! formula without storing them.
 
 use super::{
     Cuda, CudaArray,
@@ -21,8 +22,9 @@ use std::{
     sync::{LazyLock, RwLock},
 };
 
-/// Evaluates a formula; `arrays` are its arrays, in order. Returns `None` if an array belongs to another backend, or
-/// if the formula has more numbers than a kernel can take.
+/// Evaluates a formula; `arrays` are its arrays, in order. If `over` is an array, the result overwrites it. Returns
+/// `None` if an array belongs to another backend, if `over` cannot store the result, or if the formula has more numbers
+/// than a kernel can take.
 pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &Cuda,
     e: &E,
@@ -105,7 +107,7 @@ fn takes(x: &RawArray, dtype: DType, inputs: &[Input<'_>]) -> bool {
     x.dtype == dtype && x.is_overwritable() && shape.is_ok_and(|shape| shape == x.shape)
 }
 
-/// The text of a formula in CUDA C++, and the numbers in the formula as members of its struct.
+/// The text of a formula in CUDA C++, and the numbers in the formula, which are the members of the text's struct.
 struct Written {
     formula: Formula,
     members: Vec<Bytes>,
@@ -125,8 +127,8 @@ impl Written {
     }
 }
 
-/// The CUDA C++ text of each formula type, with the number of members of its struct. Like the kernels, the texts live
-/// until the process ends.
+/// The CUDA C++ text of each formula type, with the number of members of its struct. The texts live until the process
+/// ends.
 static TEXTS: LazyLock<RwLock<HashMap<TypeId, (Formula, usize)>>> = LazyLock::new(RwLock::default);
 
 /// Returns the CUDA C++ text of a formula with `arrays` arrays. The text is generated on first use.

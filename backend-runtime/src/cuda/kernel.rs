@@ -63,15 +63,15 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Threads per block of the elementwise kernels.
+    /// Threads per block of most kernels.
     pub(crate) const THREADS: u32 = 256;
 
-    /// Maximum number of blocks. If there are more elements than threads, each thread processes several elements,
-    /// whose distance is the number of all threads.
+    /// Maximum number of blocks. If there are more elements than threads, each thread processes several elements, and
+    /// the distance between their indices is the total number of threads.
     const MOST: usize = 1 << 20;
 
-    /// Returns a grid with one thread for each of `n` items. If this needs more than the maximum number of blocks,
-    /// each thread processes several items.
+    /// Returns a grid with one thread for each of `n` elements. If this needs more than the maximum number of blocks,
+    /// each thread processes several elements.
     pub(crate) fn over(n: usize) -> Grid {
         let blocks = n.div_ceil(Grid::THREADS as usize).clamp(1, Grid::MOST);
         Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 }
@@ -152,8 +152,8 @@ impl Cuda {
     /// Launches the kernel on the stream.
     ///
     /// # Safety
-    /// The arguments match the kernel's in number, order and layout. Pointers among them refer to live memory of this
-    /// device, large enough for all accesses of the kernel on this grid.
+    /// The arguments match the kernel's parameters in number, order and layout. Pointers among the arguments refer to
+    /// live memory of this device, large enough for all accesses of the kernel on this grid.
     pub(crate) unsafe fn launch(
         &self,
         op: &'static str,

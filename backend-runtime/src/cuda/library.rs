@@ -34,8 +34,8 @@ pub(crate) enum Library {
 static LOADED: Mutex<[bool; 6]> = Mutex::new([false; 6]);
 
 impl Library {
-    /// Loads the library, so that cudarc's calls into it cannot panic. The error names the missing file and how to get
-    /// it.
+    /// Loads the library, so that cudarc's calls into it cannot panic. The error names the missing file and says how to
+    /// install it.
     pub(crate) fn load(self) -> Result<()> {
         let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !loaded[self as usize] {
@@ -75,8 +75,9 @@ impl Library {
         })
     }
 
-    /// Examines the files that the system's loader could find under the library's bare name, which is how cudarc opens
-    /// it. A damaged library would end the process, so this check comes first.
+    /// Examines the files that the system's loader could open by the library's bare name (without a folder), because
+    /// cudarc opens the library by this name. The check must come first: loading a damaged library would end the
+    /// process.
     fn examine_by_name(self) -> std::result::Result<(), String> {
         let folders = loaders_folders();
         let base = self.name().split_once(".so").map_or(self.name(), |(base, _)| base);

@@ -17,8 +17,8 @@ use crate::{
 use cudarc::driver::result;
 use std::env;
 
-/// Returns the offer of this process for a link: NCCL, its version and the GPU's id. Otherwise, returns the reason why
-/// the process cannot use NCCL.
+/// Returns the offer of this process for a link: the name of NCCL, its version, and the UUID of the GPU. The error is
+/// the reason why the process cannot use NCCL.
 pub(super) fn offer(b: &Cuda) -> std::result::Result<Offer, String> {
     if env::var_os("BACKENDS_NCCL").is_some_and(|value| value == "0") {
         return Err("BACKENDS_NCCL is 0".into());

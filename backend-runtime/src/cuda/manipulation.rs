@@ -184,8 +184,8 @@ pub fn tile(on: OpContext<'_>, x: &RawArray, repetitions: &[usize]) -> Result<Ra
     let OpContext { backend: b, op, .. } = on;
     let Repeats { shape, target, .. } = rules::tiled(op, &x.shape, repetitions, x.dtype.size())?;
     let (ndim, out) = (shape.len(), b.uninit_raw(op, x.dtype, &shape)?);
-    // each axis of the result is viewed as two axes: along the first, the array is repeated; along the second, it has
-    // its own elements
+    // each axis of the result is viewed as two axes: the first counts the repetitions of the array, and the second is
+    // an axis of the array
     let mut part = (0..ndim - x.shape.len()).fold(x.clone(), |x, _| x.expanded(0));
     for axis in (0..ndim).rev() {
         part = part.expanded(axis);

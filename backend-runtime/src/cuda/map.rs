@@ -198,7 +198,7 @@ fn is_without_repetition(x: &RawArray) -> bool {
 fn order_of(ndim: usize, of: Option<&RawArray>) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ndim).collect();
     if let Some(x) = of.filter(|x| !x.is_contiguous()) {
-        // the stride of an axis of length 1 has no meaning, so such axes keep their order
+        // the stride of an axis of length 1 has no meaning, so all such axes come first, in their original order
         let distance = |axis: usize| {
             if x.shape[axis] == 1 { usize::MAX } else { x.strides[axis].unsigned_abs() }
         };
@@ -223,7 +223,7 @@ pub(crate) fn map_into(
     for input in inputs {
         views.push(match input.array() {
             Some(x) => x.broadcast(op, &out.shape)?.permuted(&order),
-            // a value has no memory: its strides are all 0, and the kernel never reads the address
+            // a value has no memory; a view of `out` with strides 0 stands for it, and the kernel never reads this view
             None => out.view(views[0].shape.clone(), vec![0; order.len()], 0),
         });
     }

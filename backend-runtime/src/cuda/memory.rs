@@ -18,7 +18,7 @@ const WORD: usize = 4;
 pub(crate) struct Allocation {
     pointer: sys::CUdeviceptr,
     size: usize,
-    /// The note of out-of-range indices of the thread that allocated the block.
+    /// The [`Notes`] (out-of-range indices) of the thread that allocated the block.
     notes: Arc<Notes>,
     /// The tensor that owns the memory, if another library allocated it.
     foreign: Option<ManagedTensor>,
@@ -59,8 +59,8 @@ impl Memory {
 
     /// Returns whether an op may overwrite the memory, which means that no other array uses it and no other library
     /// owns it. Other threads may have queued work on the memory before they dropped their handles; this work comes
-    /// earlier on the stream. While this thread has unreported index checks, it may not overwrite memory that another
-    /// thread allocated, because a check may concern one of the op's operands.
+    /// earlier on the stream. While this thread has index checks whose results it has not read, it may not overwrite
+    /// memory that another thread allocated, because a check may concern one of the op's operands.
     pub(crate) fn is_only_handle(&self) -> bool {
         let only = Arc::strong_count(&self.0) == 1;
         fence(Ordering::Acquire);
@@ -73,7 +73,7 @@ impl Memory {
         self.0.notes.device()
     }
 
-    /// The note of out-of-range indices of the thread that allocated the memory.
+    /// The [`Notes`] (out-of-range indices) of the thread that allocated the memory.
     pub(crate) fn notes(&self) -> &Arc<Notes> {
         &self.0.notes
     }
@@ -130,7 +130,7 @@ impl Device {
         unsafe { if self.has_pool() { result::malloc_async(self.stream(), size) } else { result::malloc_sync(size) } }
     }
 
-    /// Takes back memory. All work that uses the memory must already be on the stream.
+    /// Frees a block, or keeps it in the pool for reuse. All work that uses the block must already be on the stream.
     pub(super) fn free(&self, pointer: sys::CUdeviceptr, size: usize) {
         if let Some(pointer) = self.pool.give(pointer, size) {
             self.driver_free(pointer);

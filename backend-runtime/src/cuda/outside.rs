@@ -2,8 +2,9 @@
 //! waits for the device anyway returns an error. No op waits only to check indices.
 //!
 //! Each thread has its own note, so that it does not get the errors of other threads. Every block of memory refers to
-//! the note of the thread that allocated it. Before a thread uses an array of another thread, it waits for that
-//! thread's unreported note, so that the result of an out-of-range index is not mistaken for a correct one.
+//! the note of the thread that allocated it. Before a thread uses an array that another thread allocated, it waits for
+//! the device and reports the error in the other thread's note, so that the result of an out-of-range index is not
+//! mistaken for a correct one.
 
 use super::{device::Device, error::Checked};
 use crate::{Error, Result, rules};
@@ -100,7 +101,7 @@ impl Notes {
             notes.push(Notes::new(device));
             notes[notes.len() - 1].clone()
         });
-        // while a thread ends, its thread-local variable no longer exists
+        // while a thread ends, its thread-local variable no longer exists, so each call makes new notes
         found.unwrap_or_else(|_| Notes::new(device))
     }
 
@@ -179,7 +180,7 @@ impl Notes {
         }
     }
 
-    /// Like [`Notes::wait`], but does nothing unless a note may exist.
+    /// Calls [`Notes::wait`] if the device may hold an out-of-range index that has not been reported yet.
     pub(crate) fn wait_if_due(&self, op: &'static str) -> Result<()> {
         if self.are_due() { self.wait(op) } else { Ok(()) }
     }

@@ -32,7 +32,7 @@ impl Pinned {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes the smallest kept block that has at least `bytes` bytes.
+    /// Returns the smallest freed block that has at least `bytes` bytes, and removes it from the list of freed blocks.
     pub(super) fn take(&self, bytes: usize) -> Option<Block> {
         self.with(|blocks| {
             let fits = blocks.iter().enumerate().filter(|(_, block)| block.size >= bytes);
@@ -53,7 +53,7 @@ impl Pinned {
         })
     }
 
-    /// Takes all kept blocks.
+    /// Removes and returns all freed blocks.
     pub(super) fn drain(&self) -> Vec<Block> {
         self.with(mem::take)
     }

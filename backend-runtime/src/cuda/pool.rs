@@ -56,7 +56,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Takes a kept block of exactly `size` bytes, if there is one, and counts it as in use.
+    /// Removes a block of exactly `size` bytes from the freed blocks, if there is one, and counts it as in use.
     pub(super) fn take(&self, size: usize) -> Option<sys::CUdeviceptr> {
         let mut state = self.state();
         let pointer = state.free.get_mut(&size)?.pop()?;
@@ -70,7 +70,8 @@ impl Pool {
         self.state().counts.used(size);
     }
 
-    /// Takes back a block. Keeps the block for reuse, or returns it so that the driver can free it.
+    /// Counts a block as no longer in use. Keeps the block for reuse, or returns its address so that the caller frees
+    /// it.
     pub(super) fn give(&self, pointer: sys::CUdeviceptr, size: usize) -> Option<sys::CUdeviceptr> {
         let mut state = self.state();
         state.counts.in_use -= size;
@@ -82,7 +83,7 @@ impl Pool {
         None
     }
 
-    /// Takes all kept blocks.
+    /// Removes and returns all freed blocks.
     pub(super) fn drain(&self) -> impl Iterator<Item = sys::CUdeviceptr> {
         let mut state = self.state();
         state.counts.kept = 0;
@@ -111,8 +112,9 @@ impl Pool {
     }
 }
 
-/// Returns the number of bytes to allocate if `bytes` bytes are needed. There are eight such sizes between successive
-/// powers of two, so that at most an eighth is wasted and a freed block fits many requests.
+/// Returns the number of bytes to allocate if `bytes` bytes are needed: a multiple of 512 bytes. Above 4 KiB, there are
+/// eight such sizes between successive powers of two, so that at most an eighth is wasted and a freed block fits many
+/// requests.
 pub(super) fn size_class(bytes: usize) -> usize {
     let step = (bytes.next_power_of_two() / 16).max(512);
     bytes.div_ceil(step) * step

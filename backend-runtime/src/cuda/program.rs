@@ -11,7 +11,8 @@ pub const PRELUDE: &str = concat!(
     include_str!("kernels/walk.cuh"),
 );
 
-/// The special functions. Few expressions use them, and they take longer to compile than the rest.
+/// The special functions. Only programs that use them contain their text, because it takes longer to compile than the
+/// prelude.
 const SPECIAL: [&str; 2] = [include_str!("kernels/polynomials.cuh"), include_str!("kernels/special_words.cuh")];
 
 /// Returns the text of the special functions if the expressions in `text` use one of them, and an empty text otherwise.
@@ -137,7 +138,7 @@ impl Program {
         Program { name, source: ProgramSource::Each(Expression { text, inputs, params: &[], input_of_t: 0 }) }
     }
 
-    /// Returns a text by which programs of the same name differ.
+    /// Returns a text that is different for different programs of the same name.
     pub(super) fn variant(&self) -> &'static str {
         match self.source {
             ProgramSource::File(_) => "",
@@ -184,8 +185,8 @@ pub(super) fn around_folds() -> [String; 2] {
     [format!("{PRELUDE}{}{}", FOLD_PARTS[0], FOLD_PARTS[1]), FOLD_PARTS[2].into()]
 }
 
-/// Returns the C++ struct of an op's reduction. The kernels take the struct as a template argument. Its results become
-/// the op's results by [`FoldKernel::finish`].
+/// Returns the C++ struct of an op's reduction. The kernels take the struct as a template argument. The struct does not
+/// contain the expression [`FoldKernel::finish`], which is evaluated later for each value that the kernels compute.
 pub(super) fn fold_struct(fold: &FoldKernel, name: &str) -> String {
     let FoldKernel { acc, identity, map, join, params, .. } = fold;
     let of = if *map == "x0" { "Acc" } else { "E" };
@@ -221,7 +222,7 @@ impl Instance {
     /// Maximum number of dtypes of an instance: the dtypes of the result and of eight inputs.
     const MOST: usize = 9;
 
-    /// Creates an instance of a template for dtypes, of which there must be at most nine.
+    /// Creates an instance of a template for at most nine dtypes.
     pub const fn new(template: &'static str, tag: &'static str, dtypes: &[DType]) -> Instance {
         let mut types = [None; Instance::MOST];
         let mut i = 0;
@@ -260,7 +261,7 @@ pub(super) const fn mover(dtype: DType) -> DType {
 /// The dtypes that `mover` returns, one for each element size.
 pub(super) const MOVERS: [DType; 5] = [DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Complex128];
 
-/// A program, and a function that lists all kernels of the program that calls can request.
+/// A program, and a function that lists all kernels of the program that ops can request at run time.
 pub(super) type KernelList = (&'static Program, fn() -> Vec<Instance>);
 
 #[cfg(test)]

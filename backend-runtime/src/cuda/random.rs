@@ -67,7 +67,7 @@ pub fn random_integers(on: OpContext<'_>, shape: &[usize], low: RawElement, high
     Ok(out)
 }
 
-/// A random permutation of 0 .. n - 1, computed by sorting random keys.
+/// A random permutation of the integers from 0 to n - 1, computed by sorting random keys.
 pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<RawArray> {
     let largest: Result<u64> = dispatch!(on.dtype, T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64] => {
         Ok(Element::cast::<u64>(T::MAX))
@@ -89,8 +89,8 @@ fn reals(on: OpContext<'_>, shape: &[usize], kernel: &'static str, arguments: &[
     Ok(out)
 }
 
-/// Fills the memory of `out` with `n` numbers, and advances the random stream by the blocks that they need. A block
-/// gives `per_block` numbers.
+/// Fills the memory of `out` with `n` numbers, and advances the random stream by the Philox blocks that they need. One
+/// block gives `per_block` numbers.
 fn make(
     on: OpContext<'_>,
     out: &RawArray,

@@ -4,7 +4,7 @@ use super::{Cuda, array::RawArray};
 use crate::{DType, Result};
 
 impl Cuda {
-    /// Memory for `n` items of `bytes` bytes each, with undefined content.
+    /// Memory for `n` values of `bytes` bytes each, with undefined content.
     pub(crate) fn scratch(&self, op: &'static str, n: usize, bytes: usize) -> Result<RawArray> {
         self.uninit_raw(op, DType::UInt8, &[n, bytes])
     }

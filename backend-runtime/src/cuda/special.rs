@@ -35,7 +35,7 @@ struct Points {
 unsafe impl Argument for Points {}
 
 /// Interpolates linearly between the points (xp, fp), at the positions `x`. `xp` must increase. `left` and `right` are
-/// the results before the first point and after the last point.
+/// the results before the first point and after the last point; `None` means the value of this point.
 pub fn interp(
     on: OpContext<'_>,
     x: &RawArray,

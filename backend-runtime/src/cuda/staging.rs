@@ -13,7 +13,8 @@ use crate::{DType, Element, Error, Result, link::Through};
 use cudarc::driver::sys;
 
 /// Sends the bytes of the arrays in `send`, one after another, by calling `through`. `through` also receives `total`
-/// elements, which are returned as a new array. Returns `None` before anything is sent if there is no pinned memory.
+/// elements, which are returned as a new array. Returns `None`, without a call of `through`, if pinned memory cannot be
+/// allocated.
 pub(super) fn exchange<T: Element>(
     b: &Cuda,
     op: &'static str,

@@ -24,7 +24,7 @@ pub(super) const KERNELS: KernelList = (&PROGRAM, || {
     real.chain([Instance::new("bincount", "", &[])]).collect()
 });
 
-/// Number of elements that each thread counts before the threads of its block add up their counts.
+/// Number of elements that each thread counts; more if the grid has the maximum number of blocks.
 const EACH: usize = 16;
 
 /// The grid for counting `n` elements.

@@ -79,8 +79,8 @@ fn same<T: Element>(b: &Cuda, what: &str, got: &CudaArray<T>, want: &HostArray<T
     assert_eq!(bits(&got), bits(want), "{what} of {}", T::DTYPE);
 }
 
-/// Returns the array and views with the same elements in other layouts. Each pair has the array on the device and the
-/// same array on the host.
+/// Returns the array and three views: the array in Fortran order, the array reversed along every axis, and the array as
+/// every second element of a larger array. Each pair has an array on the device and the same array on the host.
 fn layouts<T: Element>(b: &Cuda, x: &HostArray<T>) -> Vec<(CudaArray<T>, HostArray<T>)> {
     let both = |x: HostArray<T>| (b.from_ndarray(x.clone()).unwrap(), x);
     let plain = both(x.clone());

@@ -8,7 +8,7 @@ use crate::{
 };
 use std::fmt::Write;
 
-/// The name of the struct that the kernels take.
+/// The name of the struct of a formula, which is a template argument of the kernels.
 pub(super) const STRUCT: &str = "k_row";
 
 /// The C++ text of a formula while it is written. Each op of the formula gets a struct, and each use of the op becomes
@@ -82,7 +82,7 @@ pub(super) fn written(steps: &Steps, arrays: usize) -> (String, usize) {
         };
         parts.push(part);
     }
-    // the text is never empty, because a formula has at least one array and is not a mere number
+    // `steps.value` is never `None`, because a formula has at least one array and is not a mere number
     let value = steps.value.map(|value| parts.swap_remove(value)).unwrap_or_default();
     (text.structs(&value, arrays), text.numbers.len())
 }

@@ -59,12 +59,12 @@ impl Merged {
         &self.shape
     }
 
-    /// The strides of operand `k` along these axes.
+    /// The strides of operand `k`, in elements, along the axes that remain after merging.
     pub(crate) fn strides(&self, k: usize) -> &[isize] {
         &self.strides[k]
     }
 
-    /// Returns the traversal without some of the axes.
+    /// Returns the traversal without the axes `axes`.
     pub(crate) fn without(&self, axes: &[usize]) -> Merged {
         let kept: Vec<usize> = (0..self.shape.len()).filter(|axis| !axes.contains(axis)).collect();
         let shape: Vec<usize> = kept.iter().map(|&axis| self.shape[axis]).collect();
@@ -82,7 +82,7 @@ impl Merged {
         self.strides[k].iter().all(|&stride| stride == 0)
     }
 
-    /// Returns whether the indices of all elements fit in 31 bits. Kernels compute smaller indices faster.
+    /// Returns whether the indices of all elements fit in 31 bits, so that kernels can use 32-bit arithmetic for them.
     pub(crate) fn is_small(&self) -> bool {
         self.n < 1 << 31
     }

@@ -24,7 +24,7 @@ pub(super) struct Group {
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// The key in the file `memory.stat` of the number of bytes in file caches that were not used recently.
+    /// The key, in the file `memory.stat`, of the number of bytes of file caches that were not used recently.
     droppable: &'static str,
 }
 
@@ -32,7 +32,7 @@ const FIRST: Files =
     Files { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", droppable: "total_inactive_file" };
 const SECOND: Files = Files { limit: "memory.max", used: "memory.current", droppable: "inactive_file" };
 
-/// The control groups of this process that have a limit. The list is empty on a system without control groups.
+/// Returns the control groups of this process that have a limit. The list is empty on a system without control groups.
 pub(super) fn of_this_process() -> Vec<Group> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let folders = folders(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(paths("nonsense\n1 2 - cgroup2\n", ""), [""; 0]);
     }
 
-    // this test uses the module for private folders, which exists only where libraries are loaded
+    // this test uses the module for private folders, which exists only in builds that load libraries
     #[cfg(any(feature = "cuda", feature = "torch"))]
     #[test]
     fn limits_of_both_versions() {

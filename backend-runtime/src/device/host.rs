@@ -7,7 +7,7 @@ use std::{env::consts::ARCH, fs, thread};
 /// The name of the host's device in the backends.
 pub(crate) const DEVICE: &str = "cpu";
 
-/// Name and version of the library that computes on the host. It is this crate, which has its own loops.
+/// Name and version of the library that computes on the host. The library is this crate, because it has its own loops.
 pub(crate) const LIBRARY: (&str, &str) = ("backends", env!("CARGO_PKG_VERSION"));
 
 const STATUS: &str = "/proc/self/status";
@@ -24,7 +24,7 @@ pub(crate) fn info(backend: &'static str) -> DeviceInfo {
     info
 }
 
-/// This process's memory use, and the memory available to it.
+/// Returns this process's memory use, and the memory available to it.
 ///
 /// # Errors
 /// [`Error::Unavailable`] if the system does not report these figures.
@@ -48,7 +48,7 @@ pub(crate) fn memory(backend: &'static str) -> Result<MemoryInfo> {
 /// Resets the peak of this process's memory use.
 ///
 /// # Errors
-/// [`Error::Unavailable`] if the system does not allow it.
+/// [`Error::Unavailable`] if the system does not allow the reset.
 pub(crate) fn reset_peak(backend: &'static str) -> Result<()> {
     // writing 5 resets only the peak: proc_pid_clear_refs(5)
     fs::write(RESET, "5").map_err(|why| {

@@ -114,7 +114,7 @@ impl fmt::Display for DeviceInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryInfo {
-    /// Bytes that this process uses. The table above says which bytes are counted.
+    /// Bytes that this process uses. The table above lists the bytes that are counted.
     pub in_use: u64,
     /// Maximum of `in_use` since the beginning, or since the last call of
     /// [`Arrays::reset_peak_memory`](crate::Arrays::reset_peak_memory).
@@ -155,8 +155,8 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Returns `Error::Unsupported` unless `device` is the host. Default methods call this, because they describe only the
-/// host.
+/// Returns `Error::Unsupported` unless `device` is the host. Default methods call this function, because they describe
+/// only the host.
 pub(crate) fn expect_host(op: &'static str, backend: &'static str, device: &str) -> Result<()> {
     if device == host::DEVICE { Ok(()) } else { Err(Error::unsupported(op, backend)) }
 }

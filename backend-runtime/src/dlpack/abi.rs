@@ -19,13 +19,13 @@ pub const IS_COPIED: u64 = 2;
 /// The name of a Python capsule with a [`DLManagedTensorVersioned`].
 pub const CAPSULE: &std::ffi::CStr = c"dltensor_versioned";
 
-/// The name that a consumer gives to the capsule when it takes the tensor out.
+/// The name that a consumer gives to a capsule [`CAPSULE`] when it takes the tensor out.
 pub const USED_CAPSULE: &std::ffi::CStr = c"used_dltensor_versioned";
 
 /// The name of a Python capsule with a [`DLManagedTensor`].
 pub const LEGACY_CAPSULE: &std::ffi::CStr = c"dltensor";
 
-/// The name that a consumer gives to a capsule `"dltensor"` when it takes the tensor out.
+/// The name that a consumer gives to a capsule [`LEGACY_CAPSULE`] when it takes the tensor out.
 pub const USED_LEGACY_CAPSULE: &std::ffi::CStr = c"used_dltensor";
 
 /// A version of DLPack. The structs differ between major versions.
@@ -58,12 +58,12 @@ impl DLDevice {
     /// Memory of the GPU of a Mac, `kDLMetal`.
     pub const METAL: DLDevice = DLDevice { device_type: 8, device_id: 0 };
 
-    /// Memory of an NVIDIA GPU, `kDLCUDA`.
+    /// Returns the device of an NVIDIA GPU's memory, `kDLCUDA`. `ordinal` is the index of the GPU.
     pub const fn cuda(ordinal: i32) -> DLDevice {
         DLDevice { device_type: 2, device_id: ordinal }
     }
 
-    /// Whether the CPU can read the memory directly: `kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`.
+    /// Returns whether the CPU can read the memory directly: `kDLCPU`, `kDLCUDAHost`, `kDLROCMHost`.
     pub const fn is_host(self) -> bool {
         matches!(self.device_type, 1 | 3 | 11)
     }
@@ -118,7 +118,7 @@ impl From<DType> for DLDataType {
 }
 
 impl DLDataType {
-    /// The dtype; `None` if this crate has no such dtype.
+    /// Returns the dtype that has this representation; `None` if this crate has no such dtype.
     pub fn dtype(self) -> Option<DType> {
         DType::ALL.into_iter().find(|&dtype| DLDataType::from(dtype) == self)
     }
@@ -179,7 +179,7 @@ pub struct DLTensor {
 #[repr(C)]
 #[derive(Debug)]
 pub struct DLManagedTensor {
-    /// The array.
+    /// The type, shape, strides and address of the elements.
     pub dl_tensor: DLTensor,
     /// Private data of the producer.
     pub manager_ctx: *mut c_void,
@@ -199,7 +199,7 @@ pub struct DLManagedTensorVersioned {
     pub deleter: Option<unsafe extern "C" fn(*mut DLManagedTensorVersioned)>,
     /// The flags of the tensor: [`READ_ONLY`] and [`IS_COPIED`].
     pub flags: u64,
-    /// The array.
+    /// The type, shape, strides and address of the elements.
     pub dl_tensor: DLTensor,
 }
 

@@ -98,12 +98,12 @@ impl Layout {
         Ok(())
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Address of the element that is lowest in memory.
+    /// Returns the address of the element that is lowest in memory.
     pub fn lowest(&self) -> *mut u8 {
         self.first.wrapping_sub(self.before * self.dtype.size())
     }
@@ -113,7 +113,7 @@ impl Layout {
         self.first.addr().is_multiple_of(self.dtype.align())
     }
 
-    /// Returns whether different indices may mean the same element.
+    /// Returns whether different indices may refer to the same element.
     pub fn overlaps(&self) -> bool {
         rules::overlaps(&self.shape, &self.strides)
     }

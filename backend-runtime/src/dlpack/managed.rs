@@ -17,8 +17,8 @@ pub struct ManagedTensor {
     raw: Raw,
     layout: Layout,
     flags: u64,
-    /// True if this crate made the tensor and never gave out its pointer, so that the type behind `manager_ctx` is
-    /// known.
+    /// True if this crate made the tensor and never gave out its pointer, so that `manager_ctx` points to an
+    /// `Exported`.
     own: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Parts<'a> {
     pub flags: u64,
 }
 
-/// A DLPack struct, together with the shape, the strides and the owner of the memory.
+/// A DLPack struct that this crate makes, together with the shape, the strides and the owner of the memory.
 struct Exported<M> {
     managed: M,
     shape: Box<[i64]>,
@@ -77,8 +77,8 @@ struct Exported<M> {
     owner: Box<dyn Any + Send + Sync>,
 }
 
-/// Allocates an `Exported` with the struct that `make` returns. The deleter that `make` puts into the struct frees the
-/// whole allocation. The caller then sets the struct's pointers to shape, strides and context.
+/// Allocates an `Exported` with the struct that `make` returns. The struct's deleter must free the whole allocation.
+/// The caller must then set the struct's pointers to shape, strides and context.
 fn exported<M>(
     parts: &Parts<'_>,
     owner: Box<dyn Any + Send + Sync>,
@@ -154,8 +154,8 @@ impl ManagedTensor {
     /// Creates a tensor over memory that lives as long as `owner`.
     ///
     /// # Safety
-    /// The device has elements of the given dtype, beginning at `first`, with the given shape and strides. Nobody
-    /// writes to them, except the consumer if the flags allow it.
+    /// The device has elements of the dtype in `parts`, beginning at `first`, with the shape and the strides in
+    /// `parts`. Nobody writes to the elements, except the consumer if the flags allow it.
     pub(crate) unsafe fn new(parts: &Parts<'_>, owner: impl Any + Send + Sync) -> Result<ManagedTensor> {
         let tensor = versioned(parts, Box::new(owner));
         // SAFETY: this crate just made the tensor, and the caller guarantees its elements. Consumers obey the flags.
@@ -208,7 +208,7 @@ impl ManagedTensor {
         unsafe { ManagedTensor::from_legacy(tensor, abi::READ_ONLY) }
     }
 
-    /// Takes a tensor without a version, like `from_raw_legacy`, but with the given flags.
+    /// Takes a tensor without a version, like `from_raw_legacy`, with `flags` as its flags.
     ///
     /// # Safety
     /// The conditions of [`ManagedTensor::from_raw`] hold.
@@ -250,8 +250,8 @@ impl ManagedTensor {
     /// `"dltensor"`. The consumer must call the deleter once.
     ///
     /// # Errors
-    /// [`Error::Argument`] if the tensor is [read-only](ManagedTensor::is_read_only), which this form cannot express. A
-    /// copy made by [`CopyMode::Always`](super::CopyMode::Always) is not read-only.
+    /// [`Error::Argument`] if the tensor is [read-only](ManagedTensor::is_read_only), because a tensor without a
+    /// version has no flag for this. A copy made by [`CopyMode::Always`](super::CopyMode::Always) is not read-only.
     pub fn into_raw_legacy(self) -> Result<*mut DLManagedTensor> {
         if self.is_read_only() {
             let why = "the memory is shared and must not be written to, which a tensor without a version cannot say; \
@@ -263,7 +263,8 @@ impl ManagedTensor {
 
     /// Returns the pointer to a tensor without a version, for libtorch, which does not support negative strides and
     /// ignores byte offsets. The tensor begins at the element with the lowest address, and has positive strides. The
-    /// returned list names the axes that the caller must reverse. Nobody writes to the tensor, whatever its flags are.
+    /// returned list names the axes that the caller must reverse. The caller must prevent writes to the tensor,
+    /// whatever its flags are.
     #[cfg(feature = "torch")]
     pub(crate) fn into_raw_upward(mut self) -> (*mut DLManagedTensor, Vec<i64>) {
         let layout = &mut self.layout;
@@ -304,33 +305,33 @@ impl ManagedTensor {
         Ok(*all.owner.downcast().expect("its type was asked for"))
     }
 
-    /// Dtype, shape, strides and address of the elements.
+    /// Returns the dtype, shape, strides and address of the elements.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The dtype of the elements.
+    /// Returns the dtype of the elements.
     pub fn dtype(&self) -> DType {
         self.layout.dtype
     }
 
-    /// Lengths of the axes.
+    /// Returns the lengths of the axes.
     pub fn shape(&self) -> &[usize] {
         &self.layout.shape
     }
 
-    /// Distances between neighbouring elements along each axis, in elements. The stride of an axis of length 1 has no
-    /// meaning. A tensor without elements has the strides of C order.
+    /// Returns the distances between neighbouring elements along each axis, in elements. The stride of an axis of
+    /// length 1 has no meaning. A tensor without elements has the strides of C order.
     pub fn strides(&self) -> &[isize] {
         &self.layout.strides
     }
 
-    /// The device on which the memory is. Python's `__dlpack_device__` returns this device.
+    /// Returns the device that has the memory. Python's `__dlpack_device__` returns this device.
     pub fn device(&self) -> DLDevice {
         self.layout.device
     }
 
-    /// Address of the first element; null if there are no elements.
+    /// Returns the address of the first element; null if there are no elements.
     pub fn data(&self) -> *const c_void {
         self.layout.first.cast()
     }

@@ -19,8 +19,8 @@ pub(crate) use host::{export, import};
 #[cfg(feature = "cuda")]
 pub(crate) use {layout::Layout, managed::Parts};
 
-/// How an array and a tensor are converted: by sharing the memory or by copying it. The modes are those of `copy` in
-/// the Python Array API.
+/// The choice between sharing and copying the memory, when an array is converted to a tensor or a tensor to an array.
+/// The modes are those of `copy` in the Python Array API.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CopyMode {
     /// `None` in Python: shares the memory if possible, otherwise copies it.
@@ -33,9 +33,9 @@ pub enum CopyMode {
 }
 
 impl CopyMode {
-    /// The mode for exporting an array with this shape and these strides. `IfNeeded` becomes `Always` if a stride is
-    /// negative, because libtorch does not support negative strides, and (as of 2.11) ends the process if it receives
-    /// any.
+    /// Returns the mode for exporting an array with this shape and these strides. `IfNeeded` becomes `Always` if a
+    /// stride is negative, because libtorch (as of 2.11) does not support negative strides, and ends the process if it
+    /// receives any.
     pub(crate) fn of_tensor(self, shape: &[usize], strides: &[isize]) -> CopyMode {
         let backward = shape.iter().zip(strides).any(|(&len, &stride)| len > 1 && stride < 0);
         if self == CopyMode::IfNeeded && backward { CopyMode::Always } else { self }

@@ -1,5 +1,5 @@
-//! The traits of a formula's subexpressions, of their values, and of the ops in them. These traits refer to each other:
-//! a subexpression has a type of values, and a value is computed by running a subexpression.
+//! The traits of a formula's subexpressions ([`Typed`], [`Node`], [`Run`]), of their values ([`Valued`]) and of ops
+//! ([`Row`], [`Call`]). They are in one file because they refer to each other.
 
 use super::{
     leaf::{Layout, Leaves},
@@ -9,28 +9,28 @@ use super::{
 use crate::{Arrays, Each, EachSource, Element, Highest, Lowest, Operand, Result};
 use std::borrow::Cow;
 
-/// A subexpression of a formula, as a type. It does not contain the leaves from which its value is computed.
+/// A subexpression of a formula, as a type. It has the ops and the numbers of the formula, but not the leaves.
 pub trait Typed: Copy + Send + Sync + 'static {
     /// Type of the value of one element: an element of an array, a scalar, or a number written in the formula.
     type Out: Copy + Valued;
 
-    /// Whether the subexpression is a leaf, not an op.
+    /// True if the subexpression is a leaf, and not an op.
     const IS_LEAF: bool = false;
 
-    /// Whether an op in the subexpression gains from the widest vectors (see `EachSource::GAINS_FROM_AVX512`).
+    /// True if an op in the subexpression gains from the wide vectors of AVX-512 (see `EachSource::GAINS_FROM_AVX512`).
     const GAINS_FROM_AVX512: bool = false;
 
-    /// The text of the formula, as the user wrote it, if known.
+    /// Returns the source text of the formula; `None` if no text was recorded.
     fn text(&self) -> Option<&'static str> {
         None
     }
 
-    /// The text of the formula and of the reduction around it, as the user wrote them, if known.
+    /// Returns the source text of the formula and of the reduction around it; `None` if no such text was recorded.
     fn text_reduced(&self) -> Option<&'static str> {
         None
     }
 
-    /// The number, if the subexpression is a whole number written in the formula.
+    /// Returns the number if the subexpression is a whole number written in the formula, and otherwise `None`.
     #[inline(always)]
     fn whole(&self) -> Option<i64> {
         None
@@ -49,7 +49,7 @@ pub trait Typed: Copy + Send + Sync + 'static {
 
 /// A subexpression whose value is computed from one element of each leaf; `L` is the list of these elements.
 pub trait Node<L>: Typed {
-    /// Whether the subexpression contains an op, such as the sine, whose arguments must be inspected before the loop.
+    /// True if the subexpression has an op, such as the sine, whose arguments must be checked for large values first.
     const NEEDS_RANGE_REDUCTION: bool = false;
 
     /// Computes the value of one element.
@@ -62,23 +62,23 @@ pub trait Node<L>: Typed {
         false
     }
 
-    /// Whether `pull` computes the gradients with respect to all leaves.
+    /// True if `pull` computes the gradients with respect to all leaves of real dtypes; false if an op has no gradient.
     const PULLS: bool = false;
 
     /// Computes the gradients with respect to one element of each leaf, from `_g`, the gradient with respect to the
-    /// value. Only leaves of real dtypes have gradients; other leaves count as constants.
+    /// value, and adds them to `_to`. Only leaves of real dtypes have gradients; other leaves count as constants.
     #[inline(always)]
     fn pull(&self, _leaves: &L, _g: Self::Out, _to: &mut impl Sink) {}
 
-    /// Writes the text of the value. Returns `None` for a number without a dtype, which the enclosing op writes.
+    /// Passes the subexpression to a writer. Returns `None` for a number without a dtype: the enclosing op passes it.
     fn write<W: Writer>(_: &mut W) -> Option<W::Part> {
         None
     }
 
-    /// Collects the numbers that the text refers to. `_leaves` holds the values of the scalar leaves.
+    /// Collects the numbers that `write` passes to the writer. `_leaves` holds the values of the scalar leaves.
     fn numbers(&self, _leaves: &L, _numbers: &mut Numbers) {}
 
-    /// Returns whether the gradient with respect to the array with index `_array` can be written as text.
+    /// Returns whether `write_pull` can write the gradient with respect to the array with index `_array`.
     fn has(_array: usize) -> bool {
         false
     }
@@ -99,17 +99,17 @@ pub trait Sink {
     fn add<V: Copy + 'static>(&mut self, array: usize, g: V);
 }
 
-/// The value of a subexpression if a formula runs op by op. The value is then a whole array or a number, and not one
-/// element.
+/// The value of a subexpression for one element. The associated types and methods describe the whole value, an array or
+/// a number, which exists if the formula runs op by op.
 pub trait Valued {
     /// Type of the whole value.
     type Val<'a, B: Arrays>;
 
-    /// Whether the whole value is an array, and not a number.
+    /// True if the whole value is an array, and not a number.
     const IS_ARRAY: bool;
 
-    /// Computes a subexpression of a formula that runs op by op. `leaves` are the leaves of the subexpression alone. If
-    /// its value is an array, the subexpression itself runs in one pass, if possible.
+    /// Computes the whole value of a subexpression. `leaves` are the leaves of the subexpression alone. A subexpression
+    /// whose value is an array runs in one pass, if possible.
     fn part<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L> + Typed<Out = Self>>(
         e: &E,
         b: &B,
@@ -166,7 +166,7 @@ impl Valued for Whole {
     note = "its ops are rows of a table: the backend needs the trait of the table"
 )]
 pub trait Run<'a, B: Arrays, L: Leaves<'a, B>>: Node<<L::Layout as Layout>::Elements> {
-    /// Computes the whole value.
+    /// Computes the value: a whole array or a number.
     fn run(&self, b: &B, leaves: &L) -> Result<<Self::Out as Valued>::Val<'a, B>>;
 }
 

@@ -18,8 +18,8 @@ use crate::{
 };
 use std::{any::Any, marker::PhantomData};
 
-/// Returns `x` as type `U` if `U` is the type of `x`, which generic code cannot know. The types are compared at compile
-/// time.
+/// Returns `x` as type `U` if `U` is the same type as `V`, and otherwise `None`. The compiler evaluates the comparison
+/// of the types.
 #[inline(always)]
 pub(super) fn same<V: Copy + 'static, U: Copy + 'static>(x: V) -> Option<U> {
     (&x as &dyn Any).downcast_ref().copied()
@@ -40,8 +40,8 @@ pub(super) fn has<F: Row, L, X: Node<L>>(k: usize, array: usize) -> bool {
     F::CUDA_PULLS.get(k).is_some_and(|text| !text.is_empty()) && X::has(array)
 }
 
-/// Writes the part of an array's gradient that flows through operand `k` of an op, as text. `parts` are the texts of
-/// the operands, of the result and of the gradient of the result.
+/// Writes, as text, the contribution of operand `k` of an op to an array's gradient. `of` is the op's dtype. `parts`
+/// are the texts of the operands, of the result and of the gradient of the result.
 pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     writer: &mut W,
     k: usize,
@@ -143,17 +143,17 @@ impl<T: Real, const K: usize> Sink for Found<T, K> {
     }
 }
 
-/// An array of any dtype, which is kept until the gradient of a formula is computed.
+/// A handle of an array of any dtype, which is stored until the gradient of a formula is computed.
 pub struct Kept<B>(Box<dyn Input<B>>);
 
 trait Input<B>: Send + Sync {
-    /// The elements, if they are in host memory.
+    /// Returns a view of the elements if they are in host memory, and otherwise `None`.
     fn view<'a>(&'a self, b: &B) -> Option<View<'a>>;
 
-    /// The array in the form in which the backend's kernels take operands; `None` if they cannot take it.
+    /// Returns the dtype, and the array as an operand of the backend's kernels; `None` if the kernels cannot take it.
     fn input<'a>(&'a self, b: &B) -> Option<(DType, &'a dyn Any)>;
 
-    /// The array, whose dtype and shape are reported to backends that watch calls ([`Arrays::WATCHES`]).
+    /// Returns the array, to report its dtype and shape to backends that watch calls ([`Arrays::WATCHES`]).
     fn typed(&self) -> &dyn AnyTyped;
 }
 
@@ -174,20 +174,20 @@ impl<B: Arrays, T: Element> Input<B> for Of<B, T> {
 }
 
 impl<B: Arrays> Kept<B> {
-    /// Keeps a handle of an array.
+    /// Stores a handle of an array.
     pub fn of<T: Element>(x: B::Array<T>) -> Kept<B> {
         Kept(Box::new(Of::<B, T>(x)))
     }
 
-    /// The array, whose dtype and shape are reported to backends that watch calls ([`Arrays::WATCHES`]).
+    /// Returns the array, to report its dtype and shape to backends that watch calls ([`Arrays::WATCHES`]).
     pub(super) fn typed(&self) -> &dyn AnyTyped {
         self.0.typed()
     }
 }
 
-/// Runs a formula over kept arrays, in a kernel of the backend or in one pass over host memory. `arrays` must be in the
-/// order of the formula. Returns `None` if the number or the dtypes of the arrays differ from the formula's, or if the
-/// formula must run op by op.
+/// Runs a formula over stored arrays, in a kernel of the backend or in one pass over host memory. `arrays` must be in
+/// the order of the formula. Returns `None` if the number or the dtypes of the arrays differ from those in `L`, or if
+/// neither a kernel nor a pass over host memory is possible.
 pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     b: &B,
     e: &E,
@@ -221,7 +221,7 @@ pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>,
 }
 
 /// Computes the gradient of a formula with respect to the array with index `k`. `g` is the gradient of the formula's
-/// value, and has the shape of this value.
+/// value, and has the shape of this value. Returns `None` in the cases of [`run_kept`].
 pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Real>(
     b: &B,
     e: &E,
@@ -234,7 +234,7 @@ pub fn gradient_of<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = 
     macro_rules! one_of {
         ($($k:literal)*) => {
             match k {
-                // no code is compiled for an index that the formula has no array for
+                // a `const` condition, so that indices beyond the formula's last array compile to no code
                 $($k => if const { $k < L::ARRAYS } {
                     let gradient = Gradient::<E, T, $k>(*e, PhantomData);
                     run_kept::<B, OfPair<OfArray<T>, L>, _, T>(b, &gradient, ((), scalars), all)

@@ -20,14 +20,14 @@ pub trait Single: Copy + Send + Sync + Valued {
     /// scalar.
     type With<U: Element>: Single<DType = U>;
 
-    /// The value itself, without the wrapper of a scalar.
+    /// Returns the value without the wrapper [`Scalar`].
     fn value(self) -> Self::DType;
 
     /// Wraps the result of an op as a subexpression: an array if this subexpression is an array, and otherwise a
     /// scalar.
     fn with<U: Element>(result: U) -> Self::With<U>;
 
-    /// Converts the whole value to an operand of the backend's methods.
+    /// Converts the value, a whole array or a number, to an operand of the backend's methods.
     fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, Self::DType>;
 
     /// If the value is an array, calls the backend's method for the op. If it is a scalar, applies the op itself.
@@ -133,7 +133,7 @@ pub trait Fits<T: Element>: Copy + Valued {
     /// Converts the value to the dtype `T`.
     fn of(self) -> T;
 
-    /// Converts the whole value to an operand of the backend's methods.
+    /// Converts the value, a whole array or a number, to an operand of the backend's methods.
     fn operand<'v, B: Arrays>(x: Self::Val<'v, B>) -> Operand<'v, B, T>;
 }
 

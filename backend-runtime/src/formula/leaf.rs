@@ -11,19 +11,19 @@ pub const MOST: usize = 8;
 /// The leaves of a formula as a nested list. The list is `()`, or a pair of the first leaf and the list of all other
 /// leaves.
 pub trait Leaves<'a, B: Arrays>: Sync {
-    /// The dtypes of the leaves, and which leaves are scalars. It does not depend on the arrays' type and lifetime.
+    /// Type that lists the dtypes of the leaves and marks the scalars, without the arrays' type and lifetime.
     type Layout: Layout;
 
     /// Passes the arrays to a visitor, one after another.
     fn visit(&self, visitor: &mut impl Visitor<'a, B>);
 
-    /// The values of the scalars.
+    /// Returns the values of the scalars.
     fn scalars(&self) -> <Self::Layout as Layout>::Scalars;
 }
 
 /// Receives the arrays of a formula, one after another.
 pub trait Visitor<'a, B: Arrays> {
-    /// Takes the next array.
+    /// Receives the next array.
     fn array<T: Element>(&mut self, x: &'a B::Array<T>);
 }
 
@@ -41,8 +41,8 @@ pub trait Layout: 'static {
     /// The dtypes of the arrays. Entries after the first `ARRAYS` have no meaning.
     const DTYPES: [DType; MOST];
 
-    /// The leaves' elements for subexpressions without an array: the values of the scalars, and zeros in place of
-    /// arrays.
+    /// Returns the elements from which subexpressions without an array are computed: the values of the scalars, and
+    /// zeros in place of arrays.
     fn numbers(scalars: &Self::Scalars) -> Self::Elements;
 
     /// Combines the addresses of the arrays with the scalars, so that `load` can read them. The addresses are in `x`,

@@ -15,7 +15,7 @@ use std::{borrow::Cow, marker::PhantomData};
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
-/// Marks one of two operands that must have the same dtype. At least one of the two has a dtype, which both get.
+/// Marks one of two operands of the same dtype. If one of the two is a number without a dtype, it takes the other's.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared;
 
@@ -25,7 +25,7 @@ pub trait Operands<P>: Copy + Send + Sync + 'static {
     /// Dtypes of the operands.
     type DTypes: Elements;
 
-    /// Whether an op in one of the operands gains from the widest vectors, like [`Typed::GAINS_FROM_AVX512`].
+    /// True if an op in one of the operands gains from AVX-512, like [`Typed::GAINS_FROM_AVX512`].
     const GAINS_FROM_AVX512: bool;
 
     /// Returns an error if one of the operands is a whole number that does not fit the operand's dtype, like
@@ -35,7 +35,7 @@ pub trait Operands<P>: Copy + Send + Sync + 'static {
 
 /// Operands whose values are computed from one element of each leaf; `L` is the list of these elements.
 pub trait OperandsAt<L, P>: Operands<P> {
-    /// Whether arguments of an op in one of the operands must be inspected before the loop, like
+    /// True if arguments of an op in one of the operands must be checked for large values before the loop, like
     /// [`Node::NEEDS_RANGE_REDUCTION`].
     const NEEDS_RANGE_REDUCTION: bool;
 
@@ -46,7 +46,7 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// [`Node::needs_range_reduction`].
     fn needs_range_reduction(&self, leaves: &L) -> bool;
 
-    /// Whether `pull` computes the gradients of all leaves, like [`Node::PULLS`].
+    /// True if `pull` computes the gradients of all leaves of real dtypes, like [`Node::PULLS`].
     const PULLS: bool;
 
     /// Computes the gradients with respect to one element of each leaf, like [`Node::pull`]. `g` has one gradient for
@@ -83,13 +83,13 @@ pub trait RunOperands<'a, B: Arrays, L: Leaves<'a, B>, P>: OperandsAt<<L::Layout
     fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>>;
 }
 
-/// A node: the op `F` over the operands `X`, which have the dtypes `D`. The result has type `V`. It counts as an array,
-/// even if all operands are scalars.
+/// A node: the op `F` over the operands `X`, which have the dtypes `D`. The result has type `V`. The result counts as
+/// an array, even if all operands are scalars.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::type_complexity)] // the type carries all information
 pub struct OpOf<F, X, P, D, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (P, D, V)>);
 
-/// The node of an op over a tuple of operands.
+/// Makes the node of an op over a tuple of operands.
 #[inline(always)]
 #[allow(clippy::type_complexity)]
 pub fn op_of<F, P, X>(op: F, _: P, x: X) -> OpOf<F, X, P, X::DTypes, F::Out>

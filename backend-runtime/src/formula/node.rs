@@ -11,8 +11,8 @@ use super::{
 use crate::{Arrays, DTypeKind, Each, Element, Highest, Lowest, Number, Result, scalar};
 use std::marker::PhantomData;
 
-/// Returns an error if `number`, an operand of the op `F`, cannot be represented in the op's dtype `T`. Floats round a
-/// number, so they can represent all numbers.
+/// Returns an error if `number`, an operand of the op `F`, cannot be represented in the op's dtype `T`. Float dtypes
+/// accept every number, because they round it.
 #[inline(always)]
 pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     match number {
@@ -27,8 +27,8 @@ pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W
     X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
 }
 
-/// Collects the numbers that the text written by [`operand`] refers to. If the operand is no array, this is its value,
-/// converted by `of`.
+/// Collects the numbers that the text written by [`operand`] refers to. For an operand that is not an array, adds the
+/// operand's value, converted by `of`.
 pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     x: &X,
     leaves: &L,
@@ -38,31 +38,31 @@ pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     if <X::Out as Valued>::IS_ARRAY { x.numbers(leaves, numbers) } else { numbers.number(of(x.at(leaves))) }
 }
 
-/// The position of the first leaf.
+/// The index of the first leaf in the list of leaves, as a type.
 #[derive(Clone, Copy, Debug)]
 pub struct Head;
 
-/// The position of a leaf that is not the first: the position after position `N`.
+/// The index of a later leaf in the list of leaves, as a type: `N` + 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Tail<N>(PhantomData<fn() -> N>);
 
 impl<N> Tail<N> {
-    /// The position after a given position.
+    /// Makes the index `N` + 1.
     #[inline(always)]
     pub fn new(_: N) -> Tail<N> {
         Tail(PhantomData)
     }
 }
 
-/// A nested list with one element of each leaf, of which the element at position `N` can be read.
+/// A nested list with one element of each leaf, of which the element at index `N` can be read.
 pub trait Get<N> {
     /// Type of the element.
     type Item: Copy;
 
-    /// Number of leaves before this position that are arrays.
+    /// Number of arrays among the leaves before index `N`.
     const ARRAYS_BEFORE: usize;
 
-    /// The element at this position.
+    /// Returns the element at index `N`.
     fn get(&self) -> Self::Item;
 }
 
@@ -86,7 +86,7 @@ impl<X: Valued, N, R: Get<N>> Get<Tail<N>> for (X, R) {
     }
 }
 
-/// The node of the leaf at position `N`. An element of the leaf has type `V`.
+/// The node of the leaf at index `N`. An element of the leaf has type `V`.
 #[derive(Debug)]
 pub struct Leaf<N, V>(PhantomData<fn() -> (N, V)>);
 
@@ -98,7 +98,7 @@ impl<N, V> Clone for Leaf<N, V> {
 
 impl<N, V> Copy for Leaf<N, V> {}
 
-/// Makes the node of the leaf at a position in the list of leaves.
+/// Makes the node of the leaf at index `N` of the list of leaves.
 #[inline(always)]
 pub fn place<'a, B: Arrays, N, X: Leaves<'a, B>>(_: &B, _: N, _: &X) -> Leaf<N, <X::Layout as Layout>::Elements> {
     Leaf(PhantomData)
@@ -171,7 +171,7 @@ macro_rules! written {
 }
 written!(Literal, Whole, Lowest, Highest);
 
-/// Returns whether loops must inspect the first operands of the op, in dtype `T`, for large values.
+/// Returns whether a loop must check the first operand of the op, if it has dtype `T`, for large values.
 const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     match T::DTYPE.kind() {
         DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
@@ -180,7 +180,7 @@ const fn needs_range_reduction<F: Row, T: Element>() -> bool {
     }
 }
 
-/// Returns whether the op gains from the widest vectors in dtype `T`.
+/// Returns whether the op gains from the wide vectors of AVX-512 in dtype `T`.
 const fn gains_from_avx512<F: Row, T: Element>() -> bool {
     F::GAINS_FROM_AVX512 && matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
@@ -189,7 +189,7 @@ const fn gains_from_avx512<F: Row, T: Element>() -> bool {
 #[derive(Clone, Copy, Debug)]
 pub struct Op1<F, X, T, V>(pub(super) F, pub(super) X, PhantomData<fn() -> (T, V)>);
 
-/// The node of an op with one operand.
+/// Makes the node of an op with one operand.
 #[inline(always)]
 #[allow(clippy::type_complexity)] // the type carries all information
 pub fn op1<F, X>(op: F, x: X) -> Op1<F, X, <X::Out as Single>::DType, <X::Out as Single>::With<F::Out>>
@@ -269,11 +269,11 @@ where
     }
 }
 
-/// A node: the op `F` with two operands, which have one dtype `T`. The result has type `V`.
+/// A node: the op `F` with two operands of the same dtype `T`. The result has type `V`.
 #[derive(Clone, Copy, Debug)]
 pub struct Op2<F, X, Y, T, V>(pub(super) F, pub(super) X, pub(super) Y, PhantomData<fn() -> (T, V)>);
 
-/// The node of an op with two operands.
+/// Makes the node of an op with two operands.
 #[inline(always)]
 #[allow(clippy::type_complexity)]
 pub fn op2<F, X, Y>(
@@ -376,7 +376,7 @@ where
 #[derive(Clone, Copy, Debug)]
 pub struct Op3<F, X, Y, Z, T, V>(pub(super) F, pub(super) X, pub(super) Y, pub(super) Z, PhantomData<fn() -> (T, V)>);
 
-/// The node of an op with three operands.
+/// Makes the node of an op with three operands.
 #[inline(always)]
 #[allow(clippy::type_complexity)]
 pub fn op3<F, X, Y, Z>(op: F, x: X, y: Y, z: Z) -> Op3<F, X, Y, Z, X::Out, F::Out>

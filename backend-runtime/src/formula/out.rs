@@ -19,17 +19,17 @@ pub struct Out<'y, B: Arrays, U: Element> {
     y: &'y mut B::Array<U>,
 }
 
-/// An operand whose dtype is known at run time.
+/// An operand in a form that does not depend on its static dtype.
 pub struct Given<'a> {
     shape: &'a [usize],
-    /// The operand's elements, if they are in host memory.
+    /// The operand's elements; `None` if they are not in host memory.
     view: Option<View<'a>>,
     input: Option<Input<'a>>,
     /// The array, whose dtype and shape are reported to backends that watch calls ([`Arrays::WATCHES`]).
     typed: Option<&'a dyn AnyTyped>,
 }
 
-/// An operand, in the form in which kernels of the backend take it.
+/// An operand, converted for the backend's kernels.
 #[derive(Clone, Copy)]
 pub enum Input<'a> {
     /// An array, converted by [`Arrays::fused_input`].
@@ -77,7 +77,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     ///
     /// # Errors
     /// Returns an error if the shape of the result differs from the shape of the array, or if the op refuses its
-    /// operands. Then the array is unchanged.
+    /// operands. After an error, the array is unchanged.
     pub fn each<const N: usize, T: Element, F>(mut self, op: &F, x: [Operand<'_, B, T>; N]) -> Result<()>
     where
         F: Call<N, B, T, Out = U> + EachSource,
@@ -90,7 +90,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         Ok(())
     }
 
-    /// The backend that computes the ops.
+    /// Returns the backend that computes the ops.
     #[inline(always)]
     pub fn backend(&self) -> &'y B {
         self.b
@@ -99,7 +99,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     /// Replaces the array by `value`, the result of the op `op`.
     ///
     /// # Errors
-    /// Returns an error if the shape of `value` differs from the shape of the array. Then the array is unchanged.
+    /// Returns an error if the shape of `value` differs from the shape of the array, which is then unchanged.
     pub fn set(self, op: &'static str, value: B::Array<U>) -> Result<()> {
         self.check(op, ArrayAttributes::shape(&value))?;
         *self.y = value;
@@ -117,7 +117,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     }
 
     /// Tries to compute the result in one loop on the host or in one kernel, and to write it to the array. Returns
-    /// whether this was possible; if not, nothing was done.
+    /// false if neither is possible; the array is then unchanged.
     ///
     /// # Safety
     /// `kernel` is the kernel of the op `F` for operands of the dtypes of `given`.

@@ -1,9 +1,9 @@
-//! Finds out whether a formula is the product of two arrays. Sums of such a formula can read the two arrays directly.
+//! Detects formulas that are the product of two arrays. The sum of such a product can read the two arrays directly.
 
 use super::{expression::Node, writer::Writer};
 use crate::{DType, EachSource, each::is_identity};
 
-/// What a subexpression is.
+/// The kind of a subexpression.
 #[derive(Clone, Copy)]
 enum Part {
     /// An element of the array with this index.
@@ -13,7 +13,7 @@ enum Part {
     Other,
 }
 
-/// A writer that determines what a subexpression is, without writing text.
+/// A writer that determines the kind of a subexpression, without writing text.
 struct Parts;
 
 impl Writer for Parts {

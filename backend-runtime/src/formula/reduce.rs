@@ -1,5 +1,5 @@
-//! Reductions of formulas. Loops on the host and kernels reduce the formula's values without storing them. Where
-//! neither is possible, an array of the values is computed first, and then reduced.
+//! Reductions of formulas. Loops on the host and kernels reduce the formula's values without storing them. If neither a
+//! loop nor a kernel is possible, an array of the values is computed first, and then reduced.
 
 use super::{
     expression::{Run, Typed},
@@ -22,7 +22,7 @@ pub trait Reduce<B: Arrays, T: Element> {
     /// Name of the op.
     const NAME: &'static str;
 
-    /// Whether the op works along a single axis, so that a reduction over all axes must flatten the array first.
+    /// True if the op works along a single axis, so that a reduction over all axes must flatten the array first.
     const ROW: bool = false;
 
     /// Describes the reduction and its parameters as data, for kernels.
@@ -46,7 +46,7 @@ pub fn one_axis(op: &'static str, axes: Axes) -> Result<isize> {
     }
 }
 
-/// Returns the axis of an op that works along one axis, or `None` for all axes. In that case the op flattens the array.
+/// Returns the axis of an op that works along one axis; `None` for all axes, for which the op flattens the array.
 ///
 /// # Errors
 /// Returns an error if `axes` is a list that does not have exactly one axis.
@@ -93,7 +93,7 @@ fn in_one_pass<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
-    // loops work along an axis, so flattening needs an array of the values
+    // the loop of a `ROW` op works along an axis; to flatten, it needs an array of the values
     if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
         return Ok(None);
     }

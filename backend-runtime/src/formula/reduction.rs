@@ -11,7 +11,7 @@ pub struct Reduction {
     pub kind: ReductionKind,
     /// The axes to reduce.
     pub axis: Axes,
-    /// Whether reduced axes are kept with length 1.
+    /// True if the result has the reduced axes, with length 1.
     pub keepdims: bool,
 }
 

@@ -14,12 +14,12 @@ use crate::{
 };
 use std::{any::Any, borrow::Cow};
 
-/// A list of leaves from which the leaf at position `N` can be taken as a whole array or a number.
+/// A list of leaves from which the leaf at index `N` can be taken as a whole array or a number.
 pub trait At<'a, B: Arrays, N>: Leaves<'a, B> {
     /// Type of the leaf's element.
     type Element: Valued;
 
-    /// Returns the leaf at this position: a whole array or a number.
+    /// Returns the leaf at index `N`: a whole array or a number.
     fn whole(&self) -> <Self::Element as Valued>::Val<'a, B>;
 }
 
@@ -176,7 +176,7 @@ where
     }
 }
 
-/// Computes a subexpression of a formula that has too many arrays for one pass. The value becomes a leaf of the rest.
+/// Computes a subexpression of a formula that has too many arrays for one pass. A leaf with the value replaces it.
 #[inline]
 pub fn part<'a, B: Arrays, L: Leaves<'a, B>, E>(b: &B, e: &E, leaves: &L) -> Result<<E::Out as Part<'a, B, L, E>>::Made>
 where
@@ -212,7 +212,7 @@ where
     Ok(result)
 }
 
-/// Runs the formula for [`run_over`], which has reported the call to a backend that watches calls. `target` must be in
+/// Runs the formula for [`run_over`], after the call was reported to a backend that watches calls. `target` must be in
 /// host memory, or be an array that the backend's kernels can take as an operand.
 ///
 /// # Safety
@@ -250,7 +250,7 @@ where
     run(b, e, leaves).map(Some)
 }
 
-/// Runs a formula in one kernel of the backend. If `over` is given, the kernel writes the result over this array.
+/// Runs a formula in one kernel of the backend. If `over` is an array, the kernel writes the result over this array.
 /// Returns `None` if the backend has no kernel for the formula.
 fn fused<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
     b: &B,
@@ -264,8 +264,8 @@ where
     b.fused::<L::Layout, E, T>(e, leaves.scalars(), &inputs(b, leaves)?, over)
 }
 
-/// Returns the arrays of a formula in the form in which the backend's kernels take operands; `None` if the kernels
-/// cannot take one of them.
+/// Returns the arrays of a formula, converted by [`Arrays::fused_input`] to operands of the backend's kernels; `None`
+/// if the kernels cannot take one of the arrays.
 pub(super) fn inputs<'a, B: Arrays, L: Leaves<'a, B>>(b: &B, leaves: &L) -> Option<Vec<&'a dyn Any>> {
     let mut inputs = Inputs { b, arrays: Some(Vec::with_capacity(L::Layout::ARRAYS)) };
     leaves.visit(&mut inputs);

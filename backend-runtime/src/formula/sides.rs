@@ -1,6 +1,6 @@
 //! Formulas that are made with Rust operators, without a macro. Each operand brings its own leaves. The leaves of an op
-//! are the leaves of its left operand, followed by the leaves of its right operand. Leaves have no global indices, so
-//! the operands need not know each other.
+//! are the leaves of its left operand, followed by the leaves of its right operand. Each operand reads its own list, so
+//! its code does not depend on the number of leaves in the other operand.
 
 use super::{
     expression::{Node, Run, Sink, Typed, Valued},
@@ -11,7 +11,7 @@ use super::{
 use crate::{ArrayAttributes, Arrays, DType, EachSource, Element, Result};
 use std::{borrow::Cow, marker::PhantomData};
 
-/// An array that is used as a leaf while it is not yet known on which backend the formula will run.
+/// A leaf that borrows an array. The backend on which the formula will run may be chosen later.
 #[derive(Debug)]
 pub struct Lent<'a, A>(pub &'a A);
 
@@ -208,7 +208,7 @@ macro_rules! side {
 side!(Left, P, 0, 0);
 side!(Right, Q, 1, P::ARRAYS);
 
-/// Receives the gradients of an operand, whose arrays have `before` arrays of another operand before them.
+/// A sink for the gradients of an operand. Array indices grow by `before`, the number of arrays in preceding operands.
 struct SinkAfter<'s, S> {
     to: &'s mut S,
     before: usize,
@@ -221,7 +221,7 @@ impl<S: Sink> Sink for SinkAfter<'_, S> {
     }
 }
 
-/// A writer for an operand, whose arrays have `before` arrays of another operand before them.
+/// A writer for an operand. Array indices grow by `before`, the number of arrays in preceding operands.
 pub(super) struct After<'w, W> {
     pub(super) writer: &'w mut W,
     pub(super) before: usize,

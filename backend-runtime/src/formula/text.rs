@@ -114,7 +114,7 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, E: Run<'a, B, L>> Run<'a, B, L> for Named<
     }
 }
 
-/// Returns the text of a formula: the user's text if it is known, and otherwise a text made from the ops, with the
+/// Returns the text of a formula: the source text if it was recorded, and otherwise a text made from the ops, with the
 /// names `x0`, `x1` and so on for the arrays.
 pub fn text<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Cow<'static, str> {
     e.text().map_or_else(|| words(&steps::<_, E>(), &numbers::<L, E>(e, scalars)), Cow::Borrowed)
@@ -172,7 +172,7 @@ const OPERATORS: &[(&str, &str, u8)] = &[
     ("not_equal", " != ", 2),
 ];
 
-/// Returns a text of a formula, made from its ops. For a number or a gradient, the text is [`FORMULA`].
+/// Makes the text of a formula from its ops. For a number without an op, and for a gradient, returns [`FORMULA`].
 fn words(steps: &Steps, numbers: &Numbers) -> Cow<'static, str> {
     let mut numbers = numbers.texts().into_iter();
     let mut next = || numbers.next().unwrap_or_else(|| "..".into());
@@ -330,7 +330,7 @@ where
     Ok(None)
 }
 
-/// The report of the gradient of a formula over kept arrays.
+/// The report of the gradient of a formula over stored arrays.
 struct OfGradient<'p, B> {
     text: Cow<'static, str>,
     g: &'p Kept<B>,
@@ -372,7 +372,7 @@ pub fn begin_gradient<'k, B: Arrays, L: Layout, E: Node<L::Elements>>(
     Ok(None)
 }
 
-/// The report of a formula's gradient that is computed op by op. The report is kept until the gradient is computed.
+/// The report of a formula's gradient that is computed op by op. The report is stored until the gradient is computed.
 #[derive(Debug)]
 pub struct KeptTold {
     text: String,

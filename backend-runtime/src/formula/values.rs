@@ -1,7 +1,7 @@
 //! Operands of a formula that are not arrays: scalars, and numbers that are written in the formula.
 
 /// The value of a scalar leaf. If the other operand of an op is an array, the scalar converts to the array's dtype by
-/// the rules for a scalar operand: for example, an `f64` takes any float dtype.
+/// the rules for scalar operands: for example, an `f64` converts to any float dtype.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<T>(pub T);
 

@@ -6,7 +6,7 @@ use crate::{DType, EachSource, Element};
 
 /// Visits the nodes of a formula. The operands of an op are visited before the op.
 pub trait Writer {
-    /// What represents a visited subexpression, for example its text.
+    /// Representation of a visited subexpression, for example its text.
     type Part: Clone;
 
     /// Visits a leaf that is an array. `before` is the number of arrays before it in the list of leaves.
@@ -41,7 +41,7 @@ pub struct RowSource {
 }
 
 impl RowSource {
-    /// The constants of the op `F`.
+    /// Returns the constants of the op `F`.
     pub const fn of<F: EachSource>() -> RowSource {
         RowSource {
             name: F::NAME,
@@ -60,13 +60,13 @@ impl RowSource {
 pub enum Step {
     /// An element of an array. The index is the number of arrays before this array.
     Element(usize),
-    /// The next of the formula's [`Numbers`], which has this dtype.
+    /// The next unused number of the formula's [`Numbers`], which has this dtype.
     Number(DType),
-    /// An op's expression, applied to operands. The op's parameters are the next of the formula's [`Numbers`].
+    /// An op's expression, applied to operands. The op's parameters are the next unused numbers of [`Numbers`].
     Call {
         /// The op.
         row: &'static RowSource,
-        /// If the expression is that of a gradient: index of the operand to which the gradient belongs.
+        /// For an expression of a gradient: index of the operand to which the gradient belongs. Otherwise `None`.
         gradient: Option<usize>,
         /// Dtype of the op's first operand.
         of: DType,
@@ -154,12 +154,12 @@ impl Numbers {
         }
     }
 
-    /// The bytes of each number, padded with zeros.
+    /// Returns the bytes of each number, padded with zeros.
     pub fn bytes(&self) -> &[[u8; 16]] {
         &self.bytes
     }
 
-    /// The numbers as text.
+    /// Returns the numbers as text.
     pub(super) fn texts(&self) -> Vec<String> {
         let text = |(dtype, bytes): (&DType, &[u8; 16])| {
             // SAFETY: `bytes` begins with an element of this dtype, and the read needs no alignment.
@@ -170,7 +170,7 @@ impl Numbers {
     }
 }
 
-/// The bytes of an element, followed by zeros.
+/// Returns the bytes of an element, followed by zeros.
 pub(super) fn bytes_of<T: Element>(x: T) -> [u8; 16] {
     let mut bytes = [0; 16];
     // SAFETY: an element has at most 16 bytes and no padding, so the copy stays within `bytes` and reads initialised

@@ -1,8 +1,8 @@
-//! The cache folder. It keeps code that is compiled at run time for later runs: the C++ shim of libtorch, and the
+//! The cache folder. It stores code that is compiled at run time for later runs: the C++ shim of libtorch, and the
 //! kernels for GPUs.
 //!
-//! The cached code is executed, so only this user may be able to write to the folder. If no such folder exists or can
-//! be created, nothing is kept.
+//! The cached code is executed, so no other user may be able to write to the folder. If no such folder exists or can be
+//! created, no code is cached.
 
 use super::{
     check,
@@ -17,8 +17,8 @@ use std::{
     sync::Mutex,
 };
 
-/// Returns the subfolder `part` of the cache folder, and creates it if it is missing. The error gives the reason why
-/// nothing can be kept.
+/// Returns the subfolder `part` of the cache folder, and creates it if it is missing. The error gives the reason why no
+/// code can be cached.
 ///
 /// The cache folder is `$BACKENDS_CACHE` if it is set, otherwise `backends` in `$XDG_CACHE_HOME`, and otherwise
 /// `backends` in `$HOME/.cache`. A folder that other users can write is never used.
@@ -42,7 +42,7 @@ fn choose(set: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
 /// Creates the folder and its missing parents, with access for this user alone. Returns the path without symbolic
 /// links.
 ///
-/// The part of the path that exists already is checked before anything is created inside it.
+/// Before the function creates a folder, it checks the part of the path that already exists.
 fn create(folder: &Path) -> Result<PathBuf, String> {
     let folder = std::path::absolute(folder).map_err(|why| why.to_string())?;
     let there = folder.ancestors().find(|path| path.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
@@ -63,8 +63,8 @@ fn create(folder: &Path) -> Result<PathBuf, String> {
     check::path(&made, Trust::Found)
 }
 
-/// Prints the reason why compiled code is not kept. Without this, every start would be slow without explanation. Each
-/// reason is printed only once.
+/// Prints the reason why compiled code is not cached. Without this message, the user would not know why every start of
+/// the program is slow. Each reason is printed only once.
 pub fn say_once(why: &str) {
     static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
     let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

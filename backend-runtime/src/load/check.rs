@@ -1,4 +1,4 @@
-//! Checks which users can write a file. Code that another user could have put there is neither loaded nor run.
+//! Checks which users can write a file. Code that another user could have written is neither loaded nor run.
 
 use super::trust::Trust;
 #[cfg(unix)]

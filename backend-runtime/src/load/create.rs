@@ -26,7 +26,7 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// An unpredictable name for a temporary file or folder.
+/// Returns an unpredictable name for a temporary file or folder.
 pub fn random_name() -> String {
     // the standard library seeds its hashes with the system's random numbers
     let random = || RandomState::new().hash_one(0);

@@ -111,7 +111,7 @@ impl<F: Read + Seek> Content<'_, F> {
         Ok(bytes)
     }
 
-    /// The names of the libraries that this library is linked to.
+    /// Returns the names of the libraries that this library is linked to.
     fn needed(&mut self, segments: &[Segment]) -> Result<Vec<String>, String> {
         const NEEDED: u64 = 1;
         const NAMES: u64 = 5;
@@ -160,7 +160,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// The content of this test program, which has all the headers of a library.
+    /// Returns the content of this test program, which has all the headers of a library.
     fn program() -> Vec<u8> {
         std::fs::read(std::env::current_exe().unwrap()).unwrap()
     }

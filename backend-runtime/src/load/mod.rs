@@ -3,7 +3,7 @@
 //!
 //! The Torch and Cuda backends load libraries and compiled code at run time. All rules for loading are in this module;
 //! `docs/security.md` explains them to users. [`places`] finds the folders to search, [`check`] refuses files that
-//! other users may have written, [`elf`] refuses damaged libraries, [`cache`] keeps compiled code, `create` creates
+//! other users may have written, [`elf`] refuses damaged libraries, [`cache`] stores compiled code, `create` creates
 //! folders and files for this user alone, `private` makes folders for this process alone, and [`examine`] checks a
 //! library before it is loaded.
 

@@ -19,7 +19,7 @@ pub fn projects() -> Vec<PathBuf> {
     folders
 }
 
-/// Projects whose cargo target folder contains the program. Cargo marks a target folder by `CACHEDIR.TAG`.
+/// Returns the projects whose cargo target folder contains the program. Cargo marks a target folder by `CACHEDIR.TAG`.
 fn built_in(program: Option<&Path>) -> Vec<PathBuf> {
     let above = program.into_iter().flat_map(Path::ancestors);
     let targets = above.filter(|folder| folder.ends_with("target") && folder.join("CACHEDIR.TAG").is_file());
@@ -50,7 +50,7 @@ for name in sys.argv[1:]:
 /// Packages whose folders the script prints.
 const PACKAGES: [&str; 2] = ["torch", "nvidia"];
 
-/// Folders of the package in the active Python, which is the `python3` on the search path. Python is run only once.
+/// Returns the folders of a package in the active Python: the `python3` on the search path. Python is run only once.
 pub fn python_package(name: &str) -> Vec<PathBuf> {
     static ANSWER: OnceLock<String> = OnceLock::new();
     let answer = ANSWER.get_or_init(|| {
@@ -71,7 +71,7 @@ mod tests {
     use super::{super::private::Private, *};
     use std::fs;
 
-    /// A workspace with a package and the files that cargo creates.
+    /// Creates a workspace with a package and the files that cargo creates.
     fn workspace() -> Private {
         let folder = Private::new().unwrap();
         fs::create_dir_all(folder.path().join("target/debug/deps")).unwrap();
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(folders_of("numpy", answer), [] as [PathBuf; 0]);
     }
 
-    /// The script runs in a folder that contains a package `torch`, and `PYTHONPATH` names this folder too.
+    /// Runs the script in a folder that contains a package `torch` and that `PYTHONPATH` names.
     #[test]
     fn a_package_of_the_working_folder_is_not_found() {
         let folder = Private::new().unwrap();

@@ -23,14 +23,14 @@ impl Private {
         Private::new_in(&parent)
     }
 
-    /// Creates a folder in `parent`, where no other user can replace it.
+    /// Creates a folder in `parent`. No other user may be able to replace the entries of `parent`.
     pub fn new_in(parent: &Path) -> Result<Private, String> {
         let folder = parent.join(random_name());
         create_private(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
         Ok(Private(folder))
     }
 
-    /// Path of the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -1,6 +1,6 @@
-//! Which users are trusted to have written a file. This depends on how the path of the file was found.
+//! The users that are trusted to write the code that this program loads. They depend on the source of the file's path.
 
-/// How a path was found. This determines the users whose files are trusted.
+/// The source of a path: the user or a search. It determines the users whose files are trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// The user named the path, and thereby accepts its owner and the groups that can write it. A path that all users

@@ -38,9 +38,9 @@ impl Users {
     }
 
     /// Returns an error unless the owner is this user or user 0. This check applies to entries of a folder that all
-    /// users can write, where an entry is only as trustworthy as its owner. The owner of the root folder is not
-    /// accepted here if this is a user other than 0, as in some containers, because there all users that the container
-    /// does not know appear to be this user.
+    /// users can write, where an entry is only as trustworthy as its owner. In some containers, the root folder belongs
+    /// to a user other than 0, and the files of all users that the container does not know appear to belong to the same
+    /// user. So this check does not accept the owner of the root folder.
     fn owner_among_others(&self, entry: &Metadata) -> Result<(), String> {
         if entry.uid() == self.me || entry.uid() == 0 {
             return Ok(());
@@ -48,8 +48,8 @@ impl Users {
         Err(format!("belongs to user {}, in a folder that all users can write", entry.uid()))
     }
 
-    /// Returns an error if all users can write the entry. If a search found the path, it is also an error if a group
-    /// can write the entry that is neither an administrators' group nor this user's private group.
+    /// Returns an error if all users can write the entry. If a search found the path, also returns an error if a group
+    /// can write the entry, except an administrators' group and this user's private group.
     pub(super) fn writers(&self, entry: &Metadata, trust: Trust) -> Result<(), String> {
         if entry.mode() & 0o002 != 0 {
             return Err("can be written by all users".into());
@@ -69,7 +69,7 @@ impl Users {
     }
 }
 
-/// Returns whether the group is a group of administrators. Its members can write every file in any case.
+/// Returns whether the group is a group of administrators, whose members can write every file in any case.
 fn is_administrators(group: u32) -> bool {
     group == 0 || cfg!(target_os = "macos") && group == 80
 }

@@ -22,8 +22,9 @@ pub fn is_positive_normal<T: Element>(x: T) -> bool {
     }
 }
 
-/// Returns whether `x` is an `f64` or `f32` above 0. Loops state this condition in addition to `is_positive_normal`,
-/// which tests the bits of `x`, because the compiler does not conclude from the bits that `x > 0`.
+/// Returns whether `x` is an `f64` or `f32` above 0. False for all other types. Loops tell the compiler this fact in
+/// addition to `is_positive_normal`. That function tests the bits of `x`, and the compiler does not conclude from the
+/// bits that `x > 0`.
 #[inline(always)]
 pub fn is_above_0<T: Element>(x: T) -> bool {
     let x = from_ref(&x);

@@ -8,7 +8,8 @@ use crate::{
 };
 use std::alloc::{self, Layout};
 
-/// Memory for elements of a dtype. It has the layout of the memory of a `Vec`, and comes from the same allocator.
+/// Memory for elements of a dtype. It has the layout of the memory of a `Vec`, and comes from the same allocator, so a
+/// buffer becomes a `Vec` without a copy.
 #[derive(Debug)]
 pub struct Buffer {
     start: *mut u8,

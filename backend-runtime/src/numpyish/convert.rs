@@ -14,7 +14,8 @@ pub const fn computed_in(dtype: DType) -> DType {
     if is_half(dtype) { DType::Float32 } else { dtype }
 }
 
-/// The dtype of a sum of elements of this dtype; see [`Element::Sum`].
+/// The dtype of a sum of elements of this dtype (see [`Element::Sum`]): int64 for bool and signed integers, uint64 for
+/// unsigned integers, and otherwise the dtype itself.
 pub const fn sum_dtype(dtype: DType) -> DType {
     match dtype.kind() {
         DTypeKind::Bool | DTypeKind::Signed => DType::Int64,
@@ -26,8 +27,9 @@ pub const fn sum_dtype(dtype: DType) -> DType {
 /// A function that converts the `n` elements at `from` and writes the results to `to`. The two slices must not overlap.
 pub type Convert = unsafe fn(from: *const u8, to: *mut u8, n: usize);
 
-/// Returns the function that converts elements of dtype `from` to dtype `to`; `None` if the dtypes are equal. There are
-/// such functions to the dtype of sums, between 16-bit floats and `f32`, and from real to complex dtypes.
+/// Returns the function that converts elements of dtype `from` to dtype `to`; `None` if the dtypes are equal. The
+/// supported conversions are those to the dtype of sums ([`sum_dtype`]), between 16-bit floats and `f32`, and from real
+/// to complex dtypes.
 ///
 /// # Panics
 /// Panics for all other pairs of dtypes.
@@ -113,7 +115,7 @@ versions! {
 }
 
 /// Conversions between `f16` and `f32` by the F16C instructions of x86-64. Each function returns how many elements it
-/// converted, counted from the beginning of the slice. This is 0 if the processor lacks these instructions.
+/// converted, counted from the beginning of the slice. The number is 0 if the processor lacks these instructions.
 mod instructions {
     /// # Safety
     /// `from` and `to` have `n` elements each.
@@ -194,7 +196,8 @@ pub fn nonzero_bytes(dtype: DType) -> Convert {
     }
 }
 
-/// An unsigned integer with the bits of a real element, or of one part of a complex element.
+/// An unsigned integer with the bits of an element that is not complex, or of the real or the imaginary part of a
+/// complex element.
 trait Bits: Copy + PartialEq + Default + std::ops::Add<Output = Self> + std::ops::BitOr<Output = Self> {
     /// Shifts the bits left by one. This drops the highest bit, which is the sign of a float.
     fn unsigned(self) -> Self;

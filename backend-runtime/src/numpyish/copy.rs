@@ -47,8 +47,8 @@ pub fn pack<'a>(op: &'static str, x: View<'a>) -> Result<Packed<'a>> {
     if x.is_c_order() { Ok(Packed::Borrowed(x)) } else { Ok(Packed::Owned(to_buffer(op, x)?)) }
 }
 
-/// Calls `result` with an array and an axis: with `x` and `axis` if an axis is given, and otherwise with the flattened
-/// array (in C order) and axis 0.
+/// Calls `result` with an array and an axis: with `x` and `axis` if `axis` is not `None`, and otherwise with the
+/// flattened array (in C order) and axis 0.
 pub fn along_or_row<R>(
     op: &'static str,
     x: View<'_>,
@@ -161,8 +161,8 @@ pub unsafe fn fill(dtype: DType, from: *const u8, to: *mut u8, n: usize) {
     unsafe { by_bits!(dtype, U => all::<U>(from, to, n)) }
 }
 
-/// Copies a view into a part of `out`. The first element of the view goes to index `start` of `out`. Neighbouring
-/// elements along axis k of the view go to indices of `out` that are `strides[k]` apart.
+/// Copies a view into `out`. The first element of the view goes to index `start` of `out`. Neighbouring elements along
+/// axis k of the view go to indices of `out` that are `strides[k]` apart.
 ///
 /// # Panics
 /// Panics if an element would land outside `out`, or if the dtypes differ. Both are mistakes of the caller.
@@ -214,8 +214,8 @@ pub unsafe fn bits(dtype: DType, axes: Vec<Axis>, from: *const u8, to: *mut u8) 
     unsafe { by_bits!(dtype, U => strided::<U>(axes, from.cast(), to.cast())) }
 }
 
-/// Transposes a small matrix. A row begins `from_row` elements after the row before it in the source, and `to_row`
-/// elements after the row before it in the target. Elements of 4 and 8 bytes are transposed in registers.
+/// Transposes a small matrix. Neighbouring rows are `from_row` elements apart in the source, and `to_row` elements
+/// apart in the target. Elements of 4 and 8 bytes are transposed in registers.
 ///
 /// # Safety
 /// `from` has `rows` rows of `columns` elements, `to` has room for `columns` rows of `rows` elements, and source and
@@ -297,11 +297,11 @@ impl<U> Ends<U> {
     }
 }
 
-/// A type with the size and alignment of an element, of which only the bits are copied.
+/// A type with the size and alignment of an element. Copies move values of this type without interpreting their bits.
 trait Bits: Copy + Send + Sync + 'static {}
 impl<U: Copy + Send + Sync + 'static> Bits for U {}
 
-/// Drops axes of length 1, sorts the remaining axes by descending target stride, and merges two neighbouring axes where
+/// Drops axes of length 1, sorts the remaining axes by descending target stride, and merges two neighbouring axes if
 /// they form a single axis both in the source and in the target.
 fn simplified(mut axes: Vec<Axis>) -> Vec<Axis> {
     axes.retain(|a| a.len != 1);
@@ -427,7 +427,7 @@ versions! {
     }
 }
 
-/// Copies rows of `N` elements.
+/// Like [`rows`], for rows of `N` elements. The compiler unrolls the loop over a row, because `N` is a constant.
 unsafe fn short_rows<U: Bits, const N: usize>(i: Axis, j: Axis, from: *const U, to: *mut U) {
     for k in 0..i.len as isize {
         for n in 0..N as isize {
@@ -444,8 +444,8 @@ const BLOCK: (usize, usize) = (32, 64);
 /// Side length, in elements, of the squares that are transposed at once.
 const SIDE: usize = 4;
 
-/// How far ahead to prefetch, as a number of squares whose sides are as long as a cache line. Prefetching continues
-/// into the next block.
+/// Distance by which prefetches run ahead of the copy, in squares whose sides are as long as a cache line. Prefetching
+/// continues into the next block.
 const AHEAD: usize = 2;
 
 /// Runs a transposing copy block by block.

@@ -22,12 +22,13 @@ pub fn asarray<T: Element>(_: &Numpyish, x: HostArray<T>) -> Result<NdArray<T>> 
     Ok(x)
 }
 
-/// Copies elements from raw bytes, which may have any alignment.
+/// Copies `count` elements from raw bytes, beginning at byte `offset`; all remaining elements if `count` is `None`. The
+/// bytes may have any alignment.
 pub fn frombuffer<T: Element>(_: &Numpyish, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<NdArray<T>> {
     typed(from_bytes(T::DTYPE, bytes, count, offset))
 }
 
-/// Copies elements of a dtype from raw bytes, which may have any alignment.
+/// Like [`frombuffer`], for a dtype that is known only at run time.
 pub fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
     const OP: &str = "frombuffer";
     let n = rules::items(OP, dtype, bytes.len(), count, offset)?;
@@ -167,8 +168,9 @@ unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) ->
     }
 }
 
-/// Returns the indices of every element of a shape, like `numpy.indices`: part `k` of the result along its first axis
-/// has, in place of each element, the element's index along axis `k`. The dtype must be able to hold every index.
+/// Returns the indices of every element of an array of this shape, like `numpy.indices`. The result has an additional
+/// first axis: at index `k` of this axis, it has each element's index along axis `k`. The dtype must be able to hold
+/// every index.
 pub fn all_indices<T: Integer>(op: &'static str, shape: &[usize]) -> Result<NdArray<T>> {
     typed(places(op, T::DTYPE, shape))
 }
@@ -260,7 +262,8 @@ unsafe fn write_diagonal<U: Copy>(out: &Buffer, value: &Value, first: usize, ste
     }
 }
 
-/// Coordinate grids. Arrays whose rank is not 1 are flattened, as in NumPy.
+/// Returns one coordinate grid for each array of coordinates in `xs`. Arrays whose rank is not 1 are flattened, as in
+/// NumPy.
 pub fn meshgrid<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], indexing: MeshIndexing) -> Result<Vec<NdArray<T>>> {
     all_typed(grids(&T::numpyish_views(xs), indexing))
 }

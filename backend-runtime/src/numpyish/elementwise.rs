@@ -105,7 +105,7 @@ where
     run!(F::Out, kernel::<3, T, F>(), f, x1: T, x2: T, x3: T)
 }
 
-/// Applies an op that takes its operands as a tuple to one operand.
+/// Applies an op to one operand. The op takes its operands as a tuple.
 #[inline(always)] // inlined because callers know which operands are scalars
 #[track_caller]
 pub fn each_of1<A: Element, F>(_: &Numpyish, f: &F, mut x: Operand<'_, A>) -> Result<NdArray<F::Out>>
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!((got.ndim(), got.first()), (0, Some(&3.0)));
     }
 
-    /// Tests an op with three operands, for every choice of which operands are arrays and which are scalars.
+    /// Tests an op with three operands, each of which is an array or a scalar, in all eight combinations.
     #[test]
     fn every_mixture_of_scalars() {
         let x = array("test", &[600], (0..600).collect::<Vec<i32>>()).unwrap();

@@ -92,7 +92,7 @@ const fn has_form(operands: u8, scalars: u8) -> bool {
     }
 }
 
-/// The kernels of the op `F` for some dtypes.
+/// A table of compiled kernels of the op `F`, at most one for each dtype.
 pub struct Table<F> {
     kernels: [Option<&'static Kernel>; DType::ALL.len()],
     of: PhantomData<fn(F)>,
@@ -134,7 +134,7 @@ pub struct KernelOf<F> {
     of: PhantomData<fn(F)>,
 }
 
-/// Returns whether `these` contains `dtype`, also at compile time.
+/// Returns whether `these` contains `dtype`. Unlike the method `contains` of slices, this function is `const`.
 const fn is_one_of(dtype: DType, these: &[DType]) -> bool {
     let mut i = 0;
     while i < these.len() {
@@ -484,7 +484,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
     }
 }
 
-/// The loop may assume no fact besides `NEAR`.
+/// The loop may assume nothing about the elements, except that none needs range reduction if `NEAR` is true.
 const NOTHING: u8 = 0;
 /// The loop may assume that [`EachSource::chosen`] is true.
 const CHOSEN: u8 = 1;
@@ -501,7 +501,7 @@ const SIGNS: usize = 128;
 /// The loop over slices. `KNOWN` is one of the constants above, and says which fact the loop may assume.
 ///
 /// # Safety
-/// The conditions of [`text`] hold, and the fact is true.
+/// The conditions of [`text`] hold, and the fact that `KNOWN` stands for is true.
 #[inline(always)]
 unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool, const KNOWN: u8>(
     op: &F,
@@ -630,7 +630,8 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
     }
 }
 
-/// Like [`stretch`], but checks the arguments of each block to select the block's loop. No operand is a scalar.
+/// Like [`stretch`], but checks for each block whether an argument needs range reduction, to select the block's loop.
+/// No operand is a scalar.
 #[inline(never)]
 unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *mut u8, n: usize) {
     for done in (0..n).step_by(LOOKED_AT) {

@@ -1,5 +1,6 @@
 //! Access to arrays of any layout: the offsets of all elements in C order, and functions that process an array lane by
-//! lane. A lane consists of the elements along one axis. These functions pass each lane on as a contiguous slice.
+//! lane. A lane consists of the elements along one axis, with all other indices fixed. The functions pass each lane to
+//! a closure as a contiguous slice.
 
 use super::{
     buffer::Buffer,
@@ -72,14 +73,15 @@ impl Iterator for Offsets<'_> {
     }
 }
 
-/// Number of neighbouring lanes that are gathered together, because they share cache lines. If strides are powers of
-/// two, twice as many lanes would evict each other from the cache.
+/// Number of neighbouring lanes that are copied to contiguous memory together, because they share cache lines. If
+/// strides are powers of two, twice as many lanes would evict each other from the cache.
 const GROUP: usize = 8;
 
 /// A function of one lane: it gets the address of the lane to read and the address of the lane to write.
 pub type LaneFn<'f> = Box<dyn FnMut(*const u8, *mut u8) -> Result<()> + 'f>;
 
-/// Creates the function that processes the lanes of one task, and the function's working memory.
+/// A function that each task calls once, to create the [`LaneFn`] for the task's lanes and the working memory of this
+/// `LaneFn`.
 pub type NewLaneFn<'f> = dyn Fn() -> Result<LaneFn<'f>> + Sync + 'f;
 
 /// Dtype and length of the lanes that a function writes.
@@ -96,7 +98,7 @@ pub struct Lanes {
 ///
 /// # Safety
 /// The function reads only its lane of `x` and writes only its lane of the result. If it succeeds, it has written every
-/// element of this lane. It reads no element of this lane before writing it.
+/// element of its lane of the result. It reads no element of the result before writing it.
 pub unsafe fn map_lanes<'f>(
     op: &'static str,
     x: View<'_>,
@@ -151,8 +153,8 @@ pub unsafe fn map_lanes<'f>(
     unsafe { RawArray::new(op, shape, result) }
 }
 
-/// Runs a function on every lane along `axis` of an array in C order. The function gets the same address twice, to read
-/// the lane and to write it, and changes the lane in place.
+/// Runs the function from `new` on every lane along `axis` of an array in C order. The function gets the lane's address
+/// as source and as target, and changes the lane in place. `grain` is the minimum number of elements per task.
 ///
 /// # Safety
 /// `x` points to the elements of an array of this shape, nothing else uses these elements, and the function accesses

@@ -139,7 +139,7 @@ fn concatenated(xs: &[View<'_>], axis: Option<isize>) -> Result<RawArray> {
     joined(OP, shape, axis, xs)
 }
 
-/// Joins `parts` along an axis, in their order.
+/// Joins `parts` along an axis, in their order. `shape` is the shape of the result.
 fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) -> Result<RawArray> {
     let (mut out, strides) = room(op, &shape, parts[0])?;
     let mut at = 0;
@@ -209,8 +209,8 @@ fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> 
     repeated(OP, Region::of(x).with_axis(axis + 1), repeats)
 }
 
-/// Copies a region with repetitions. The region must already have an axis of length 1 in every place where it is
-/// repeated.
+/// Copies a region with repetitions. Each repetition broadcasts an axis of length 1, so the caller must have inserted
+/// these axes into the region (see [`Repeats`]).
 fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
     let Repeats { shape, target, .. } = repeats;
     let dtype = x.view().dtype;
@@ -327,7 +327,7 @@ fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: Value) -> Result<
 fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], value: Value) -> Result<RawArray> {
     let value = Region::scalar(x.dtype, value.start());
     let (mut out, strides) = room(op, &shape, x)?;
-    // lengths and start of the part of the result that has not been covered by slabs yet
+    // axis lengths, and index of the first element, of the region of the result that no slab covers yet
     let (mut lengths, mut start) = (shape.clone(), 0);
     for (axis, width) in widths.chunks_exact(2).enumerate() {
         let (len, stride) = (x.shape[axis], strides[axis] as usize);
@@ -385,8 +385,8 @@ fn combinations(axes: &[Vec<Run>], mut f: impl FnMut(&[Run])) {
     }
 }
 
-/// Copies a part of the array to the result. For each axis, `cell` has the run that gives the source and target
-/// indices.
+/// Copies the elements of one combination of runs to the result. `cell` has one run per axis, which has the source and
+/// target indices along this axis.
 fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
     let mut part = Region::of(x);
     let mut start = 0;

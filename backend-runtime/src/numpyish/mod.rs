@@ -1,7 +1,7 @@
 //! The CPU backend. Its arrays are ndarray's `ArcArray<T, IxDyn>`; this crate implements the loops over them itself.
 //!
-//! Each group of ops in `ops.toml` has a file here: an op with `call = "reduction::sum"` is the function `sum` in
-//! `reduction.rs`.
+//! Each group of ops in `ops.toml` has a submodule here: for example, an op with the mapping `call = "reduction::sum"`
+//! is the function `sum` of the submodule `reduction`.
 
 mod arguments;
 pub mod buffer;
@@ -58,8 +58,8 @@ pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
 /// `RAYON_NUM_THREADS`). If the calling thread belongs to another rayon pool, they run on that pool. Results do not
 /// depend on the number of threads. All loops run on the calling thread if the system refuses to start threads, or if
 /// the process was created by `fork` after this backend was used. Such a forked process also continues its parent's
-/// random stream from the same position; [`Arrays::seed`] gives the process its own stream. The other backends return
-/// [`Error::Unavailable`](crate::Error::Unavailable) in a forked process.
+/// random stream from the same position, so both processes draw the same numbers; [`Arrays::seed`] starts another
+/// stream. The other backends return [`Error::Unavailable`](crate::Error::Unavailable) in a forked process.
 #[derive(Clone, Debug, Default)]
 pub struct Numpyish {
     /// The random stream of a seeded backend; `None` selects the stream that all unseeded backends of the process

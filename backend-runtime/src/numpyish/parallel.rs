@@ -32,7 +32,7 @@ pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
     if NO_CLOCK || n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
 }
 
-/// A slice that several threads write to; each thread writes its own elements.
+/// A slice that several threads write to; each thread writes different elements.
 #[derive(Clone, Copy)]
 pub struct Shared<T> {
     start: *mut T,

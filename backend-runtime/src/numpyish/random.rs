@@ -55,13 +55,13 @@ fn uniform_in<T: Real, R: Generator>(
     let start = R::of(low);
     let length = R::of(high) - start;
     let (from, to) = (T::of(low), T::of(high));
-    // the largest number below `high`; it replaces values that rounding would turn into `high`
+    // the largest number below `high`; it replaces values that are rounded up to `high`
     let below = if from == to { to } else { to.nextafter(from) };
     // SAFETY: `out` has room for as many elements as `made` has numbers.
     make::<T, R>(b, op, dtype, shape, R::uniform, |made, out| unsafe { scale(made, out, start, length, to, below) })
 }
 
-/// Normally distributed random numbers.
+/// Normally distributed random numbers with mean `mean` and standard deviation `std`.
 pub fn random_normal<T: Float>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> Result<NdArray<T>> {
     typed(normal_of(b, T::DTYPE, shape, mean, std))
 }
@@ -229,7 +229,7 @@ fn make<T: Real, R: Generator>(
     unsafe { RawArray::new(op, shape.to_vec(), out) }
 }
 
-/// Precisions in which random numbers are generated: `f32` and `f64`. Both functions fill `out` with numbers from the
+/// Precisions in which random numbers are generated: `f32` and `f64`. Both methods fill `out` with numbers from the
 /// random stream of `key`, beginning with block `block`.
 trait Generator: Precision {
     /// Number of random numbers that are made from one block of the random stream.
@@ -269,7 +269,7 @@ macro_rules! from_words {
 from_words!(uniform_f64 units_f64: f64, 1, |w| [unit_f64((w >> 32) as u32, w as u32)]);
 from_words!(uniform_f32 units_f32: f32, 2, |w| [unit_f32((w >> 32) as u32), unit_f32(w as u32)]);
 
-/// Turns pairs of uniform numbers into pairs of standard normal numbers.
+/// Replaces pairs of uniform numbers by pairs of standard normal numbers, by the Box-Muller transform.
 fn normal_pairs<R: BoxMuller>(x: &mut [R]) {
     let n = x.len() / 2;
     let mut radius = [R::ZERO; PART / 2];

@@ -2,8 +2,8 @@
 //! compiled once, not once per dtype.
 //!
 //! The public functions of this backend are generic over the element type. They pass [`View`]s to functions that are
-//! not generic, and [`typed`](super::typed::typed) converts the resulting [`RawArray`] to an array of that element
-//! type.
+//! not generic, and [`typed`](super::typed::typed) converts the resulting [`RawArray`] to an array with the caller's
+//! element type.
 
 use super::{NdArray, Operand, buffer::Buffer};
 use crate::{DType, Element, Error, Result, rules};
@@ -47,8 +47,8 @@ impl<'a, T: Element> HostView<'a, T> {
     /// Creates a view of any array from its address, its shape, and its strides in elements.
     ///
     /// # Safety
-    /// `start` is the address of the first element, and there is an element of `T` at these strides for every index of
-    /// the shape. No element is changed or freed during `'a`.
+    /// `start` is the address of the element at index 0 of every axis. With these strides, every index of the shape
+    /// leads to an element of type `T`. No element is changed or freed during `'a`.
     #[inline]
     pub unsafe fn new(start: *const T, shape: &'a [usize], strides: &'a [isize]) -> HostView<'a, T> {
         HostView { view: View { start: start.cast(), dtype: T::DTYPE, shape, strides }, dtype: PhantomData }
@@ -206,7 +206,7 @@ impl RawArray {
         }
     }
 
-    /// Address of the first element in memory, for writing.
+    /// Address of the first element in memory, through which elements may be written.
     pub fn start_mut(&self) -> *mut u8 {
         self.buffer.start()
     }

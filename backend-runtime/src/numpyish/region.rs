@@ -3,7 +3,8 @@
 use super::raw::View;
 use crate::{DType, Error, Result};
 
-/// A part of an array, or a whole array with other axes. It refers to the memory of the array; nothing is copied.
+/// A selection of an array's elements with its own shape and strides, for example a slice, or the whole array broadcast
+/// to another shape. It refers to the memory of the array; nothing is copied.
 #[derive(Clone, Debug)]
 pub struct Region {
     start: *const u8,
@@ -63,7 +64,7 @@ impl Region {
     }
 
     /// Broadcasts the region to the shape `to`, by repeating it along new axes and along axes of length 1. Returns an
-    /// error if the shapes do not fit.
+    /// error if the region's shape does not broadcast to `to`.
     pub fn broadcast(&self, op: &'static str, to: &[usize]) -> Result<Region> {
         let refused = || Error::shapes(op, &self.shape, to);
         let new = to.len().checked_sub(self.shape.len()).ok_or_else(refused)?;

@@ -11,19 +11,19 @@ use super::{
 };
 use crate::{DType, Error, Result};
 
-/// Number of counts per task.
+/// Number of counts in a block. A task processes one block or several.
 const BLOCK: usize = 1 << 13;
 
 /// Number of elements of the result that are written at a time, even if an index is repeated fewer times. The next
-/// index overwrites the elements that are too many.
+/// index overwrites the surplus elements.
 const WIDE: usize = 4;
 
 /// Repetition counts of the elements along an axis.
 pub struct Repeats<'a> {
     counts: Packed<'a>,
     n: usize,
-    /// Position in the result at which the elements of each block of counts begin, followed by the length of the
-    /// result.
+    /// For each block of counts, the index in the result at which its elements begin. The last entry is the length of
+    /// the result.
     starts: Vec<usize>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Repeats<'a> {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// The index of each element, as many times as the element's count says.
+    /// Returns the indices of the elements (0, 1, 2, ..), each repeated as many times as its count.
     pub fn places(&self, op: &'static str) -> Result<NdArray<i64>> {
         let out = Buffer::new(op, self.total(), DType::Int64)?;
         // SAFETY: `counts` has `n` counts.

@@ -7,9 +7,9 @@
 //! is next to the root (P. Markstein, "Software Division and Square Root Using Goldschmidt's Algorithms", 2004). Before
 //! rounding, this sum is very close to the root. It can round differently from the result of the instruction only if
 //! the root is next to the midpoint between two floats, which is true for few `x`. The tests check all such `x`, with
-//! many estimates for float64 and every estimate for float32. Only the float64 number after a power of 4 has estimates
-//! that lead to another result. The loop uses the instruction for this number, and for infinity, negative numbers, NaN,
-//! and numbers so small that `x - g g` would lose digits. The roots of 0 and -0 are 0 and -0.
+//! many estimates for float64 and every estimate for float32. Only for the float64 number just after a power of 4, some
+//! estimates lead to a different result. The loop uses the instruction for this number, and for infinity, negative
+//! numbers, NaN, and numbers so small that `x - g g` would lose digits. The roots of 0 and -0 are 0 and -0.
 
 use super::signature::MOST;
 use std::arch::x86_64 as arch;
@@ -81,7 +81,8 @@ fn roots_64(x: arch::__m512d) -> arch::__m512d {
     // the estimate for 0 is set to 0, so that `g`, `h` and the result are 0
     let estimate = arch::_mm512_maskz_rsqrt14_pd(not_0, x);
     let (mut g, mut h) = (arch::_mm512_mul_pd(x, estimate), arch::_mm512_mul_pd(half, estimate));
-    // after the first step, 28 binary digits are correct, and after the second step, all
+    // after the first step, about 28 binary digits are correct; after the second step, all digits are correct up to
+    // rounding
     for _ in 0..2 {
         let r = arch::_mm512_fnmadd_pd(g, h, half);
         (g, h) = (arch::_mm512_fmadd_pd(g, r, g), arch::_mm512_fmadd_pd(h, r, h));
@@ -105,7 +106,7 @@ fn roots_32(x: arch::__m512) -> arch::__m512 {
     // the estimate for 0 is set to 0, so that `g`, `h` and the result are 0
     let estimate = arch::_mm512_maskz_rsqrt14_ps(not_0, x);
     let (g, h) = (arch::_mm512_mul_ps(x, estimate), arch::_mm512_mul_ps(half, estimate));
-    // after one step, all digits are correct
+    // after one step, all digits are correct up to rounding
     let r = arch::_mm512_fnmadd_ps(g, h, half);
     let (g, h) = (arch::_mm512_fmadd_ps(g, r, g), arch::_mm512_fmadd_ps(h, r, h));
     arch::_mm512_fmadd_ps(arch::_mm512_fnmadd_ps(g, g, x), h, g)
@@ -121,7 +122,7 @@ mod tests {
         std::arch::is_x86_feature_detected!("avx512f")
     }
 
-    /// Computes the root of one number by the formula of the float64 loop, from a given estimate.
+    /// Computes the root of one number by the formula of the float64 loop. `estimate` approximates `1 / sqrt(x)`.
     fn by_64(x: f64, estimate: f64) -> f64 {
         let (mut g, mut h) = (x * estimate, 0.5 * estimate);
         for _ in 0..2 {
@@ -131,7 +132,7 @@ mod tests {
         (-g).mul_add(g, x).mul_add(h, g)
     }
 
-    /// Computes the root of one number by the formula of the float32 loop, from a given estimate.
+    /// Computes the root of one number by the formula of the float32 loop. `estimate` approximates `1 / sqrt(x)`.
     fn by_32(x: f32, estimate: f32) -> f32 {
         let (g, h) = (x * estimate, 0.5 * estimate);
         let r = (-g).mul_add(h, 0.5);
@@ -139,7 +140,7 @@ mod tests {
         (-g).mul_add(g, x).mul_add(h, g)
     }
 
-    /// Maximum relative error of an estimate.
+    /// Maximum relative error of the processor's estimate of `1 / sqrt(x)`.
     const OFF: f64 = 1.0 / 16384.0;
 
     /// A pseudo-random number in [-1, 1].
@@ -163,7 +164,8 @@ mod tests {
 
     /// Numbers in [1, 4) of `digits` binary digits whose roots are next to the midpoint between two floats. A midpoint
     /// in [1, 2) is `z / 2^digits` with an odd `z`. For a small `k`, `z^2 - k` is such a number times a power of 2 if
-    /// its last `p` bits are 0. Returns pairs of a number and `|k|`, sorted by `|k|`: the nearest roots come first.
+    /// its last `p` bits are 0. `most` bounds `|k|`. Returns pairs of a number and `|k|`, sorted by `|k|`: the nearest
+    /// roots come first.
     fn near_the_middle(digits: u32, most: i128) -> Vec<(f64, i128)> {
         let mut all = Vec::new();
         for (p, unit) in [(digits + 1, 1 - digits as i32), (digits + 2, 2 - digits as i32)] {

@@ -22,7 +22,7 @@ fn chosen(bytes: usize) -> Stretch {
 /// A function with the signature of [`stretch`]. It computes a stretch, in which every operand is a slice or a scalar.
 type Stretch = unsafe fn(&Kernel, *const u8, [*const u8; MOST], u8, *mut u8, usize);
 
-/// The result of [`run`].
+/// The elements and the layout of a result of [`run`].
 pub enum Computed {
     /// The result has the shape and the memory order of an operand.
     Like {
@@ -105,8 +105,8 @@ pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Resu
     }
 }
 
-/// Returns an error if a shape has no elements and is invalid, because the product of its other lengths is too large
-/// ([`rules::count`]).
+/// Returns an error if `shape` has an axis of length 0 and the product of the other lengths is too large (see
+/// [`rules::count`]). `n` is the number of elements.
 fn fits_empty(kernel: &Kernel, shape: &[usize], n: usize) -> Result<()> {
     if n == 0 { rules::count(kernel.name, shape, kernel.output.size()).map(|_| ()) } else { Ok(()) }
 }
@@ -134,7 +134,8 @@ fn c_order_len(x: &View<'_>) -> usize {
     n
 }
 
-/// Runs a kernel over operands that are not all in C order.
+/// Runs a kernel over operands for which [`aligned`] returns `None`: an array is not in C order, or two arrays differ
+/// in shape.
 #[inline(never)]
 unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
     let mut x = [std::ptr::null(); MOST];
@@ -232,8 +233,8 @@ unsafe fn alike_into(
 /// new memory, which is allocated quickly and is already in the cache.
 pub const REUSED: usize = 1 << 17;
 
-/// Writes the result to the existing array `out`, which may be one of the operands. `out` must have the shape of the
-/// result and the layout that a new result would have; otherwise returns false and changes nothing.
+/// Like [`run`], but writes the result to the existing array `out`, which may be one of the operands. `out` must have
+/// the shape of the result and the layout that a new result would have; otherwise returns false and changes nothing.
 ///
 /// # Safety
 /// The conditions of [`run`] hold. `out` has the dtype of the result, and only operands that start at the same address
@@ -282,8 +283,8 @@ pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], ou
         unsafe {
             match over {
                 0 => stretch(kernel, all.op, x, scalars, out, n),
-                // a scalar in the memory of the result cannot be overwritten in place; like other scalars, it is
-                // repeated in a buffer
+                // if a scalar is in the memory of the result, the loop would overwrite it before the last use; so it is
+                // first repeated in a buffer
                 _ if over & scalars != 0 => blocks(kernel, all.op, x, scalars, over & !scalars, out, n),
                 _ => stretch_over(kernel, all.op, x, scalars, over, out, n),
             }

@@ -21,7 +21,8 @@ const MOST: &str = "BACKENDS_SIMD";
 
 static SET: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Index below [`SETS`] of the best instruction set that the processor has and the environment allows.
+/// Returns the index, below [`SETS`], of the best instruction set that the processor has and the environment variable
+/// `BACKENDS_SIMD` allows. Index 0 is the baseline.
 #[inline]
 pub fn set() -> usize {
     match SET.load(Relaxed) {
@@ -38,8 +39,9 @@ fn look_up() -> usize {
     set.into()
 }
 
-/// Returns the set that `word` names if it is lower than `best`, else `best`. An unknown word has no effect, as in
-/// other libraries: a library should not print warnings, and an unknown word is no reason to end a program.
+/// Returns the index of the instruction set that `word` names, but at most `best`. `word` is the value of the
+/// environment variable. An unknown word has no effect, as in other libraries: a library should not print warnings, and
+/// an unknown word is no reason to end a program.
 fn allowed(best: u8, word: &str) -> u8 {
     let most = match word.trim().to_ascii_lowercase().as_str() {
         "none" => 0,

@@ -84,8 +84,8 @@ impl<'a> Fused<'a> {
     ///
     /// # Safety
     /// `op` points to the kernel's op, the number and the dtypes of the operands are those of the kernel, and the op
-    /// and the operands outlive the result. `factors` are indices of operands that have the dtype of the kernel's
-    /// result.
+    /// and the operands outlive the result. If `factors` is not `None`, the formula is the product of the two operands
+    /// with these indices, and both have the dtype of the kernel's result.
     pub unsafe fn new(
         kernel: &'static Kernel,
         op: *const u8,
@@ -111,8 +111,8 @@ impl<'a> Fused<'a> {
         self.kernel.output()
     }
 
-    /// Computes all elements in the memory order of [`Fused::source`]. If the elements are cheap, returns `None`: the
-    /// caller should then compute them again when it reads them a second time.
+    /// Computes all elements in the memory order of [`Fused::source`]. Returns `None` if the elements are cheap to
+    /// compute; the caller should then compute them again whenever it reads them.
     pub fn kept(&self) -> Result<Option<Buffer>> {
         if !self.costly {
             return Ok(None);
@@ -161,7 +161,8 @@ impl<'a> Fused<'a> {
         Some([0, 1].map(|k| self.operands[factors[k]].start.wrapping_offset((at[k] + rest) * size)))
     }
 
-    /// Computes `n` elements that begin at `offset` and are `stride` apart.
+    /// Computes `n` elements and writes them to `out`. Their offsets in the view of [`Fused::source`] begin with
+    /// `offset` and are `stride` apart.
     ///
     /// # Safety
     /// The offsets belong to elements of the source, and `out` has room for `n` elements.
@@ -231,8 +232,8 @@ impl<'a> Fused<'a> {
                     0 => scalars |= 1 << k,
                     step => {
                         let to = copies[k].as_mut_ptr().cast::<u8>();
-                        // SAFETY: the operand has elements at these indices, and `to` has room for a segment of
-                        // elements of 16 bytes.
+                        // SAFETY: the operand has elements at these indices, and `to` has room for `SEGMENT` elements
+                        // of 16 bytes.
                         unsafe { by_bits!(operand.dtype, U => gather::<U>)(x[k], step, count, to) };
                         x[k] = to;
                     }
@@ -248,8 +249,9 @@ impl<'a> Fused<'a> {
         }
     }
 
-    /// Like [`Fused::compute`], for contiguous elements of a formula whose last axis is too short to call the loop once
-    /// per row. Copies the elements of many rows to contiguous memory, and calls the loop once for them.
+    /// Like [`Fused::compute`], for contiguous elements of a formula whose last axis is too short to call the kernel's
+    /// loop once per row. Copies the operands' elements of many rows to contiguous memory, and calls the loop once for
+    /// all these rows.
     ///
     /// # Safety
     /// The conditions of [`Fused::compute`] hold, and there are at least two axes.
@@ -265,7 +267,7 @@ impl<'a> Fused<'a> {
                 }
                 let to = copies[k].as_mut_ptr().cast::<u8>();
                 let (start, dims, steps) = (operand.start, &self.dims, &self.steps[k]);
-                // SAFETY: the operand has elements at these strides, and `to` has room for a segment of elements of 16
+                // SAFETY: the operand has elements at these strides, and `to` has room for `SEGMENT` elements of 16
                 // bytes.
                 unsafe { by_bits!(operand.dtype, U => rows::<U>)(start, dims, steps, offset + done, count, to) };
                 x[k] = to;
@@ -280,8 +282,8 @@ impl<'a> Fused<'a> {
     }
 }
 
-/// Copies elements of an operand to contiguous memory: the elements that are needed for `n` consecutive elements of the
-/// result. The first of these has the index `first` in the memory order of the result.
+/// Copies the elements of an operand that are needed for `n` consecutive elements of the result to contiguous memory at
+/// `to`. `first` is the index of the first of the `n` result elements, in the memory order of the result.
 ///
 /// # Safety
 /// With the strides `steps`, the operand has an element for every index of the axes. The result has `n` elements from
@@ -291,8 +293,9 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
     let inner = dims.len() - 1;
     let mut done = 0;
     while done < n {
-        // `from` is the offset of the row (1-D slice along the last axis) that contains element `first + done`. Along
-        // the axis before the last, this row and the rows after it are `next` apart; these are `count` rows in total.
+        // `from` is the operand's offset for the row (1-D slice along the last axis) that contains result element
+        // `first + done`. Along the second-to-last axis, neighbouring rows are `next` elements apart, and `count` rows
+        // remain, including this row.
         let (mut from, mut next, mut count, mut rest) = (0, 0, 1, (first + done) as isize);
         for (dim, step) in dims[..inner].iter().zip(steps) {
             let index = rest / dim.stride;
@@ -334,7 +337,7 @@ unsafe fn rows<U: Copy>(start: *const u8, dims: &[Dim], steps: &[isize], first: 
     }
 }
 
-/// Copies elements with any stride to contiguous memory.
+/// Copies `n` elements that are `stride` elements apart to contiguous memory.
 ///
 /// # Safety
 /// `from` has `n` elements at this stride, and `to` has room for `n` elements.

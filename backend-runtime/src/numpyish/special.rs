@@ -15,7 +15,8 @@ use super::{
 use crate::{DType, Precision, Result, rules};
 
 /// Interpolates linearly between the points (xp, fp), at each element of `x`. `xp` must increase. The result is `left`
-/// before the first point and `right` after the last point. `None` means the value of the first or the last point.
+/// before the first point and `right` after the last point. By default, `left` is the value of the first point, and
+/// `right` is the value of the last point.
 ///
 /// Computes in `f64`, like NumPy, and rounds once.
 pub fn interp<T: Precision>(
@@ -67,7 +68,7 @@ fn at_point<T: Precision>(x: f64, xp: &[T], fp: &[T], left: f64, right: f64) -> 
     if x.is_nan() {
         return x;
     }
-    // the number of points at or before x
+    // the number of points at or before `x`
     let n = xp.partition_point(|p| p.to_f64() <= x);
     if n == 0 {
         return left;

@@ -1,5 +1,5 @@
-//! Ops that count elements: `histogram` and `bincount`. If there are few counters, each thread has its own counters for
-//! its part of the elements.
+//! Ops that count elements: `histogram` and `bincount`. If there are many more elements than counters, each task counts
+//! a range of the elements with separate counters, which are then added up.
 
 use super::{
     NdArray, Numpyish, buffer,
@@ -54,7 +54,7 @@ pub fn histogram<T: Real>(
     Ok((counts, edges))
 }
 
-/// The bins of a histogram, given by their ascending edges.
+/// The bins of a histogram, stored as their ascending edges.
 struct Bins {
     edges: Vec<f64>,
     /// Average number of bins per unit of the elements' values.
@@ -73,7 +73,7 @@ impl Bins {
     }
 
     /// Index of the bin that contains `x`, or `None` if `x` is outside the edges. Guesses the bin as if all bins had
-    /// the same width, and searches if the guess is wrong.
+    /// the same width, and does a binary search if the guess is wrong.
     #[inline(always)]
     fn of(&self, x: f64) -> Option<usize> {
         let (edges, last) = (&self.edges[..], self.edges.len() - 2);
@@ -131,8 +131,8 @@ fn ends(op: &'static str, x: View<'_>) -> Result<(i64, i64)> {
     Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Counts elements with `places` counters. `count` gets a part of the elements and increments the counters. Each thread
-/// has its own counters if adding them up costs little compared to counting.
+/// Counts elements with `places` counters. `count` gets a slice of the elements and increments the counters. Each task
+/// has separate counters if adding them up costs little compared to counting.
 fn counted<T: crate::Element>(
     op: &'static str,
     x: View<'_>,

@@ -2,10 +2,10 @@
 //!
 //! A usual store first reads the cache line that it writes to. If a result and its operands do not stay in a cache,
 //! these reads add a third to the memory traffic of a sum of two arrays, and half to the memory traffic of a copy. Such
-//! results are computed in blocks that stay in a near cache, and the blocks are written with the processor's streaming
-//! stores, which read nothing. If the allocator gets new pages for a result, the system has just cleared these pages,
-//! so they are in a cache, and usual stores are faster. Therefore only programs whose allocator keeps pages
-//! ([`Pages`](crate::alloc::Pages)) use streaming stores.
+//! results are computed in blocks that stay in the first-level cache, and the blocks are written with the processor's
+//! streaming stores, which read nothing. If the allocator gets new pages for a result, the system has just cleared
+//! these pages, so they are in a cache, and usual stores are faster. Therefore only programs whose allocator keeps
+//! pages ([`Pages`](crate::alloc::Pages)) use streaming stores.
 
 use super::{
     kernel::{self, Kernel, MOST, advanced},
@@ -21,16 +21,17 @@ const LINE: usize = 64;
 /// while it writes this block.
 const BLOCK: usize = 1024;
 
-/// A block of results. Like large results, it begins at a page. If the last 12 bits of a load's address equal those of
-/// a recent store, the processor assumes that both access the same bytes, and waits. The alignment avoids this: the
-/// operands that are read next have larger offsets in their pages than the bytes that were just written to the block.
+/// A block of results. Like large results, it begins at a page boundary. If the last 12 bits of a load's address equal
+/// those of a recent store, the processor assumes that both access the same bytes, and waits. The alignment avoids
+/// this: the operands that are read next have larger offsets in their pages than the bytes that were just written to
+/// the block.
 #[repr(align(4096))]
 struct Block(MaybeUninit<[u8; BLOCK]>);
 
-/// One core's share, in bytes, of a cache that many cores share. Loops that only wait for memory, such as running sums,
-/// bypass the caches if their data exceeds this share. Ops bypass the caches only if their data exceeds the whole
-/// cache, because the processor computes little while it writes cache lines: on an Intel Xeon with a cache of 480 MB,
-/// square roots of ten million numbers take longer with streaming stores than with usual stores.
+/// Number of bytes that one core may use of a cache that many cores share. Loops that only wait for memory, such as
+/// running sums, bypass the caches if their data exceeds this share. Ops bypass the caches only if their data exceeds
+/// the whole cache, because the processor computes little while it writes cache lines: on an Intel Xeon with a cache of
+/// 480 MB, square roots of ten million numbers take longer with streaming stores than with usual stores.
 pub const SHARE: usize = 64 << 20;
 
 /// Returns whether streaming stores are faster for a call that reads and writes `bytes` bytes in total, if a cache

@@ -21,7 +21,7 @@ use std::{
 /// microseconds.
 pub const LOOKS: usize = 1 << 9;
 
-/// Bit of [`Team::others`] that is set when no more threads may enter.
+/// Bit of [`Team::others`] that is set when no more threads may enter the team.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
 struct Team {
@@ -68,8 +68,9 @@ pub fn run(tasks: usize, threads: usize, task: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Asks the pool for at most two more threads: the children of node `place` in a binary tree of `threads` nodes. When
-/// such a thread starts, it asks for its own children, so that no thread has to ask for all threads.
+/// Asks the pool for at most two more threads: the children of node `place` in a binary tree of `threads` nodes. Node 1
+/// is the calling thread. When a requested thread starts, it asks for the children of its node, so that no thread has
+/// to ask for all threads.
 fn invite(team: &Arc<Team>, place: usize, threads: usize) {
     for place in [2 * place, 2 * place + 1] {
         if place <= threads {

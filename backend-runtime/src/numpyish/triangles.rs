@@ -23,9 +23,9 @@ pub fn triangle_indices<T: Integer>(
 }
 
 fn written(op: &'static str, dtype: DType, [n, m]: [usize; 2], k: isize, upper: bool) -> Result<(RawArray, RawArray)> {
-    // a matrix without columns has no indices, but may have too many rows to loop over
+    // a matrix without columns has no elements, but may have too many rows to loop over
     let n = if m == 0 { 0 } else { n };
-    // the columns of a row that are in the triangle
+    // the range of columns in which `row` intersects the triangle
     let columns = |row: usize| {
         let edge = (row as isize).saturating_add(k).saturating_add(isize::from(!upper)).clamp(0, m as isize) as usize;
         if upper { edge..m } else { 0..edge }

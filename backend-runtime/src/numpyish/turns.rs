@@ -75,8 +75,8 @@ mod tests {
         sync::Mutex,
     };
 
-    /// Runs tasks on a pool of `threads` threads. Returns their indices in the order of their turns, with the values
-    /// that they find.
+    /// Runs tasks on a pool of `threads` threads. Returns the indices of the tasks in the order of their turns, each
+    /// with the shared value before the turn.
     fn seen(n: usize, threads: usize, task: impl Fn(usize) + Sync) -> Vec<(usize, u64)> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let seen = Mutex::new(Vec::new());

@@ -54,7 +54,7 @@ pub enum Step {
     /// Puts the axes in another order: axis `k` of the view is the axis of the array whose index is entry `k` of the
     /// list.
     Permute(Vec<usize>),
-    /// Selects a part of an axis. The fields are the axis and an ndarray slice.
+    /// Selects a range of indices of an axis. The fields are the axis and an ndarray slice.
     Slice(usize, Slice),
     /// Selects one index of an axis, and removes the axis. The fields are the axis and the index.
     Index(usize, usize),
@@ -112,15 +112,16 @@ pub trait Typed: Sized {
     /// Applies a change to an array. The result is a view of the same memory, or has new memory.
     ///
     /// # Panics
-    /// If the new memory has another dtype.
+    /// If the change is a copy whose dtype differs from this element type.
     fn numpyish_changed(x: &HostArray<Self>, change: Change) -> HostArray<Self>;
 
     /// Prepares an array for writing. Afterwards, `x` is the only handle to its memory, and no two of its indices share
-    /// an element. Copies the array if this is not so already. Returns the address of the first element.
+    /// an element. Copies the array to new memory if either condition does not hold yet. Returns the address of the
+    /// first element.
     fn numpyish_changeable(op: &'static str, x: &mut HostArray<Self>) -> Result<*mut u8>;
 
-    /// Returns, for each index of an axis, the part of `x` at this index, without this axis. The parts share the memory
-    /// of `x`.
+    /// Splits `x` along an axis: returns one array for each index of the axis, with the axis removed. The arrays share
+    /// the memory of `x`.
     fn numpyish_unstacked(op: &'static str, x: &HostArray<Self>, axis: usize) -> Result<Vec<HostArray<Self>>>;
 
     /// Returns a view of each array.
@@ -129,7 +130,8 @@ pub trait Typed: Sized {
     /// Returns whether `x` is the only handle to its memory, and the memory is so large that reusing it saves time.
     fn numpyish_is_alone(x: &mut HostArray<Self>) -> bool;
 
-    /// Runs a kernel over operands and returns the result. An error gets the place `at`, if it is known.
+    /// Runs a kernel over operands and returns the result. `at` is the location of the op's call in the source; if it
+    /// is known, an error contains it.
     ///
     /// # Safety
     /// The conditions of [`run::run`] hold, and `Self` has the dtype of the kernel's result.
@@ -256,9 +258,9 @@ fn permute<T: Element>(x: &mut NdArray<T>, order: &[usize]) {
 /// Puts axes in the order `order` by swaps. Calls `swap` with the positions of the two axes of each swap.
 fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
     for (k, &axis) in order.iter().enumerate() {
-        // `axis` was at position `axis` at first. A position `from` before `k` already has its final axis,
-        // `order[from]`; the swap that brought it there moved the former axis of `from` to the former position of
-        // `order[from]`.
+        // At first, `axis` is at position `axis`. If a position `from` is before `k`, an earlier swap has put its final
+        // axis there, `order[from]`. That swap moved the previous axis of `from` to the position from which
+        // `order[from]` came, so the search continues there.
         let mut from = axis;
         while from < k {
             from = order[from];
@@ -273,7 +275,7 @@ fn swaps(order: &[usize], mut swap: impl FnMut(usize, usize)) {
 /// The conditions of [`run::run`] hold, and `T` has the dtype of the kernel's result.
 #[inline(always)]
 unsafe fn computed<T: Element>(kernel: &Kernel, op: *const u8, operands: &[View<'_>], at: At) -> Result<NdArray<T>> {
-    // for arrays of few elements, the work around the loop takes most of the time; this path has little of it
+    // for arrays of few elements, the setup takes longer than the loop, so this path does as little setup as possible
     if let Some(aligned) = run::aligned(operands)
         && aligned.is_one_call(kernel)
     {

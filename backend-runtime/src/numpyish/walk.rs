@@ -61,14 +61,14 @@ fn scratch_each(n: usize) -> usize {
 /// float64 and float32.
 const LONG_ROW: [usize; 4] = [128, 48, 24, 8];
 
-/// If the two innermost axes have at least this many elements, rows that are shorter than the first entry of `LONG_ROW`
-/// may be used without packing.
+/// Minimum number of elements, in the two innermost axes together, for which all entries of `LONG_ROW` apply. With
+/// fewer elements, the first entry applies, whatever the number of operands with gaps.
 const ENOUGH: usize = 256;
 
 /// Maximum number of elements of a box in which no operand is packed.
 const SEGMENT: usize = 1 << 14;
 
-/// Number of rows of a box if an operand is contiguous across the rows: enough rows to use whole cache lines.
+/// Number of rows of a box if an operand has a small stride from row to row: enough rows to use whole cache lines.
 const TALL: usize = 32;
 
 /// Creates an array. Calls `run` for each row of each box of the result; a row is a contiguous range. The layout of the
@@ -117,7 +117,7 @@ pub unsafe fn walk_over(op: &'static str, operands: &[View<'_>], out: View<'_>, 
     true
 }
 
-/// The address of a result. Each task writes its own part of the result.
+/// The address of a result. Each task writes a different range of the result.
 struct Target(*mut u8);
 
 // SAFETY: tasks write different parts of the result.
@@ -206,7 +206,8 @@ impl Plan {
         Ok(Plan { geometry, boxes, modes })
     }
 
-    /// Calls `run` for every row of every box, on several threads if this is faster.
+    /// Calls `run` for every row of every box, on several threads if this is faster. `run` gets the elements of each
+    /// operand, and the range of the result that the row fills.
     fn boxes(&self, operands: &[View<'_>], run: &(dyn Fn(&[Part], Range<usize>) + Sync)) {
         let Boxes { axis, step, tall } = self.boxes;
         let rest: usize = self.dims[axis + 1..].iter().product();
@@ -243,9 +244,9 @@ impl Plan {
         });
     }
 
-    /// Returns the part of operand `k` in the first row of a box, and the distance in bytes to the part in the next
-    /// row. `packed` describes the elements that are in the buffer `scratch`. So an operand that is the same for all
-    /// boxes is packed only once.
+    /// Returns the elements of operand `k` in the first row of a box, and the distance in bytes to its elements in the
+    /// next row. `packed` describes the elements that an earlier call has packed into the buffer `scratch`. If the box
+    /// needs the same elements again, they are not packed again.
     ///
     /// # Safety
     /// The offset belongs to an index of the walk, and the box lies in the result. `scratch` is the same in every call.
@@ -286,7 +287,7 @@ impl Plan {
     }
 }
 
-/// The part of an operand in a box: `rows` rows of `n` elements. The first row begins `offset` elements after the
+/// The elements of an operand in a box: `rows` rows of `n` elements. The first row begins `offset` elements after the
 /// operand's first element.
 #[derive(Clone, Copy)]
 struct Taken {
@@ -296,7 +297,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// Returns whether this part begins with the elements of `other`.
+    /// Returns whether the first elements of `self` are the elements of `other`.
     fn begins_with(self, other: Taken) -> bool {
         self.offset == other.offset
             && (self.n == other.n && self.rows >= other.rows || self.n >= other.n && other.rows == 1)
@@ -325,8 +326,8 @@ impl Boxes {
             (s[nearest].unsigned_abs() < s[inner].unsigned_abs()).then_some(nearest)
         };
         let across = strides.iter().find_map(across);
-        // uses only half of the room, so that all buffers fit in the first-level cache; but if a box needs many rows to
-        // use whole cache lines, it uses all of the room
+        // uses only half of the room, so that all buffers fit in the first-level cache; but uses all of the room if a
+        // box needs many rows to use whole cache lines
         let room = if across.is_some() { room } else { (room / 2).max(1) };
         let (mut axis, mut rest) = (inner, 1);
         while axis > 0 && rest * dims[axis] <= room {

@@ -1,5 +1,5 @@
-//! Samplers of distributions that need a varying number of draws for each number. They compute one element at a time,
-//! in `f64`.
+//! Samplers of distributions for which the number of random draws varies from result to result. They compute one
+//! element at a time, in `f64`.
 //!
 //! The code matches `cuda/kernels/samplers.cuh` operation by operation, with the same roundings, so both give the same
 //! bits. It uses only IEEE arithmetic, square roots, and the exponentials and logarithms of `scalar::float64`, which in
@@ -9,12 +9,12 @@ use super::{philox, philox_further, unit_f64};
 use crate::scalar::float64::{exp, expm1, log, log1p};
 use std::f64::consts::TAU;
 
-/// Uniform and normal draws for one element, from the element's own sequence of blocks.
+/// Uniform and normal draws for one element, from the element's own sequence of blocks of random words.
 #[derive(Clone, Debug)]
 pub struct Draws {
     key: u64,
     block: u64,
-    /// Number of blocks made so far.
+    /// Number of blocks computed so far.
     made: u32,
     words: [u32; 4],
     /// Number of words used up.
@@ -34,7 +34,7 @@ impl Draws {
         Draws::new(key, block, philox(key, block))
     }
 
-    /// A uniform number in `[0, 1)` with 53 random bits.
+    /// Draws a uniform number in `[0, 1)` with 53 random bits.
     #[inline(always)]
     pub fn unit(&mut self) -> f64 {
         if self.used == 4 {
@@ -47,13 +47,13 @@ impl Draws {
         unit
     }
 
-    /// A uniform number in `(0, 1]`.
+    /// Draws a uniform number in `(0, 1]`.
     #[inline(always)]
     pub fn positive(&mut self) -> f64 {
         1.0 - self.unit()
     }
 
-    /// Two normally distributed numbers, by Marsaglia's polar method.
+    /// Draws two normally distributed numbers, by Marsaglia's polar method.
     #[inline(always)]
     pub fn normals(&mut self) -> [f64; 2] {
         loop {
@@ -79,7 +79,8 @@ impl Draws {
         (square < 1.0) & (square > 0.0)
     }
 
-    /// The factor by which the polar method multiplies both coordinates of a point at this squared distance from 0.
+    /// Returns the factor by which the polar method multiplies both coordinates of a point at this squared distance
+    /// from 0.
     #[inline(always)]
     pub fn polar_scale(square: f64) -> f64 {
         (-2.0 * log(square) / square).sqrt()
@@ -145,9 +146,9 @@ pub fn is_shape(alpha: f64) -> bool {
 }
 
 /// A shape parameter of a gamma distribution, prepared for the method of Marsaglia and Tsang ("A simple method for
-/// generating gamma variables", 2000). If the shape is less than 1, the method draws a number for the shape plus 1,
-/// called the larger shape. This number times `u^(1 / shape)`, with a uniform number `u`, is distributed with the given
-/// shape.
+/// generating gamma variables", 2000). If the shape `alpha` is less than 1, the method draws a number for the larger
+/// shape `alpha + 1`. This number times `u^(1 / alpha)`, with a uniform number `u`, is distributed with the shape
+/// `alpha`.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     alpha: f64,
@@ -182,8 +183,8 @@ impl Shape {
         }
     }
 
-    /// A uniform number `u` is accepted if `log(u)` is below this bound: `x^2 / 2 + d (1 - v + log v)`, which equals
-    /// `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`. If the terms cancel, the bound is computed by a series.
+    /// Returns the upper bound of `log(u)` for which a uniform number `u` is accepted: `x^2 / 2 + d (1 - v + log v)`,
+    /// which equals `3 d (log(1 + t) - t + t^2 / 2 - t^3 / 3)`. If the terms cancel, the bound is computed by a series.
     #[inline(always)]
     fn bound(&self, t: f64, square: f64, v: f64) -> f64 {
         if t.abs() >= 0.0625 {
@@ -196,14 +197,15 @@ impl Shape {
         3.0 * self.d * (t * t) * (t * t) * sum
     }
 
-    /// Returns whether the result of [`Shape::large`] needs no further factor, because the given shape is at least 1.
+    /// Returns whether the result of [`Shape::large`] needs no further factor, because `alpha` is at least 1 and
+    /// finite.
     #[inline(always)]
     fn is_plain(&self) -> bool {
         self.alpha >= 1.0 && self.alpha < f64::INFINITY
     }
 
-    /// The result of [`Shape::large`] if its first draws are the normal number `x` and the uniform number `u`. Returns
-    /// NaN if the quick test of the method does not accept them.
+    /// Returns the result of [`Shape::large`] if its first draws are the normal number `x` and the uniform number `u`.
+    /// Returns NaN if the quick test of the method does not accept them.
     #[inline(always)]
     fn first_try(&self, x: f64, u: f64) -> f64 {
         let t = self.c * x;
@@ -212,7 +214,7 @@ impl Shape {
         if (t > -1.0) & (u < 1.0 - 0.0331 * (square * square)) { self.d * v } else { f64::NAN }
     }
 
-    /// Logarithm of the factor that converts a number of the larger shape to the given shape.
+    /// Draws the logarithm of the factor that converts a number of the larger shape to the shape `alpha`.
     #[inline(always)]
     fn boost(&self, draws: &mut Draws) -> f64 {
         if self.alpha < 1.0 { log(draws.positive()) / self.alpha } else { 0.0 }
@@ -253,8 +255,8 @@ impl Gamma {
         self.shape.is_plain()
     }
 
-    /// The result for the first normally distributed number `x` and the first uniform number `u`. Returns NaN if more
-    /// draws are needed.
+    /// Returns the result for the first normally distributed number `x` and the first uniform number `u`. Returns NaN
+    /// if more draws are needed.
     #[inline(always)]
     pub fn first_try(&self, x: f64, u: f64) -> f64 {
         self.shape.first_try(x, u) * self.scale
@@ -301,14 +303,14 @@ impl Beta {
         self.shapes[0].is_plain() && self.shapes[1].is_plain()
     }
 
-    /// The gamma distributed number with the shape `shapes[which]`, for the first draws `x` and `u`. Returns NaN if
-    /// more draws are needed.
+    /// Returns the gamma distributed number with the shape `shapes[which]`, for the first draws `x` and `u`. Returns
+    /// NaN if more draws are needed.
     #[inline(always)]
     pub fn first_try(&self, which: usize, x: f64, u: f64) -> f64 {
         self.shapes[which].first_try(x, u)
     }
 
-    /// `x / (x + y)`.
+    /// Computes `x / (x + y)`.
     #[inline(always)]
     pub fn share(x: f64, y: f64) -> f64 {
         1.0 / (1.0 + y / x)

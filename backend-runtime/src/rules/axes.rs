@@ -2,14 +2,14 @@
 
 use crate::{Axes, Error, Result};
 
-/// Index of an axis in a shape of `ndim` axes; negative axes count from the end.
+/// Returns the index of an axis in a shape of `ndim` axes; negative axes count from the end.
 pub fn axis(op: &'static str, axis: isize, ndim: usize) -> Result<usize> {
     let index = if axis < 0 { ndim.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) };
     index.filter(|&index| index < ndim).ok_or_else(|| Error::axis(op, axis as i128, ndim))
 }
 
-/// Order of the axes of a transposed array: axis k of the result is axis `order[k]` of the array. `axes` names each
-/// axis once, or is `..` for the reverse order.
+/// Returns the order of the axes of a transposed array: axis k of the result is axis `order[k]` of the array. `axes`
+/// names each axis once, or is `..` for the reverse order.
 pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
     if axes == Axes::All {
         return Ok((0..shape.len()).rev().collect());
@@ -21,8 +21,8 @@ pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<
     Err(Error::shape(op, shape, format!("has {} axes, but `axes` names {}", shape.len(), order.len())))
 }
 
-/// Numbers of rows and columns of a matrix or of a stack of matrices: the lengths of the last two axes. Returns an
-/// error if there are fewer than two axes.
+/// Returns the numbers of rows and columns of a matrix or of a stack of matrices: the lengths of the last two axes.
+/// Returns an error if there are fewer than two axes.
 pub fn matrix(op: &'static str, shape: &[usize]) -> Result<(usize, usize)> {
     match shape {
         [.., rows, columns] => Ok((*rows, *columns)),
@@ -35,8 +35,8 @@ pub fn require_axes(op: &'static str, shape: &[usize]) -> Result<()> {
     if shape.is_empty() { Err(Error::shape(op, shape, "must have at least one axis")) } else { Ok(()) }
 }
 
-/// The order of the axes after the axes in `source` are moved to the positions in `destination`: axis k of the result
-/// is axis `order[k]` of the array.
+/// Returns the order of the axes after the axes in `source` are moved to the indices in `destination`: axis k of the
+/// result is axis `order[k]` of the array.
 pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> Result<Vec<usize>> {
     let (from, to) = (source.resolve(op, ndim)?, destination.resolve(op, ndim)?);
     if from.len() != to.len() {
@@ -54,7 +54,7 @@ pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> 
     Ok((0..ndim).filter_map(|k| place(k).or_else(|| rest.next())).collect())
 }
 
-/// Positions of new axes in the result, in increasing order.
+/// Returns the indices of new axes in the result, in increasing order.
 pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
     let Some(list) = axes.as_list() else {
         return Err(Error::argument(op, "`axis` is `..`, but must name the places of the new axes"));
@@ -64,8 +64,8 @@ pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>>
     Ok(places)
 }
 
-/// Axes to be removed, in increasing order. These are the named axes, which must have length 1. For `..`, they are all
-/// axes of length 1.
+/// Returns the axes that an op removes, in increasing order: the axes that `axes` names, which must have length 1, or
+/// for `..` all axes of length 1.
 pub fn single_axes(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<usize>> {
     if axes == Axes::All {
         return Ok((0..shape.len()).filter(|&axis| shape[axis] == 1).collect());

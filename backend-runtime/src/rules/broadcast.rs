@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 
-/// The shape that two shapes broadcast to.
+/// Returns the shape that two shapes broadcast to.
 pub fn broadcast(op: &'static str, left: &[usize], right: &[usize]) -> Result<Vec<usize>> {
     let ndim = left.len().max(right.len());
     let at = |shape: &[usize], i: usize| (i + shape.len()).checked_sub(ndim).map_or(1, |k| shape[k]);
@@ -15,7 +15,7 @@ pub fn broadcast(op: &'static str, left: &[usize], right: &[usize]) -> Result<Ve
         .collect()
 }
 
-/// The shape that all shapes broadcast to; `[]` if there are no shapes.
+/// Returns the shape that all shapes broadcast to; `[]` if there are no shapes.
 pub fn broadcast_all<'a>(op: &'static str, shapes: impl IntoIterator<Item = &'a [usize]>) -> Result<Vec<usize>> {
     shapes.into_iter().try_fold(Vec::new(), |shape, next| broadcast(op, &shape, next))
 }

@@ -42,13 +42,14 @@ impl Sliding {
     /// The entry of [`Convolution::axes`] for an axis that the arrays do not have.
     const NONE: Sliding = Sliding { len: 1, windows: 1, taps: 1, stride: 1, padding: 0, dilation: 1 };
 
-    /// Index, on the axis, of the first tap of a window. The index is negative if this tap is in the padding. Tap `k`
-    /// is at `start + k * dilation`.
+    /// Returns the index, on the axis, of the first tap of a window. The index is negative if this tap is in the
+    /// padding. Tap `k` is at `start + k * dilation`.
     pub fn start(&self, window: usize) -> isize {
         (window * self.stride) as isize - self.padding as isize
     }
 
-    /// Restricts a range of windows to the windows whose tap `tap` is on an element, not in the padding.
+    /// Restricts a range of windows to the windows whose tap `tap` is on an element of the axis, and not in the
+    /// padding.
     pub fn inside(&self, tap: usize, windows: std::ops::Range<usize>) -> std::ops::Range<usize> {
         let shift = self.padding as isize - (tap * self.dilation) as isize;
         let from = |first: isize| if first <= 0 { 0 } else { (first as usize).div_ceil(self.stride) };
@@ -79,19 +80,20 @@ pub struct Convolution {
 }
 
 impl Convolution {
-    /// Number of taps of the kernel.
+    /// Returns the number of taps of the kernel.
     pub fn taps(&self) -> usize {
         self.axes.iter().map(|axis| axis.taps).product()
     }
 
-    /// Applies `of` to each axis that the arrays have.
+    /// Returns the results of `of` for the axes that the arrays have.
     pub fn each(&self, of: fn(&Sliding) -> usize) -> Vec<usize> {
         self.axes[MOST_SPATIAL - self.rank..].iter().map(of).collect()
     }
 }
 
 /// Checks a parameter and expands it to one number for each axis. `given` has one number for all axes, or one number
-/// for each axis.
+/// for each axis; if it is `None`, each number is `default`. Returns an error unless each number is between `least` and
+/// [`MOST`].
 fn numbers(
     op: &'static str,
     name: &str,
@@ -117,7 +119,7 @@ fn numbers(
     }
 }
 
-/// Number of elements from the first to the last tap of a window, including both.
+/// Returns the number of elements that a window spans, from its first to its last tap, including both.
 fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
     match (taps - 1).checked_mul(dilation) {
         Some(reach) if reach < MOST => Ok(reach + 1),
@@ -168,7 +170,8 @@ fn sliding(
     Ok(axes)
 }
 
-/// Numbers of channels of the input and of the result in each group, and the lengths of the kernel.
+/// Checks the shape of the kernel. Returns the numbers of channels of the input and of the result in each group, and
+/// the lengths of the kernel along the axes.
 fn kernel<'a>(
     op: &'static str,
     x: &[usize],
@@ -198,7 +201,7 @@ fn kernel<'a>(
     Ok((inputs, outputs, &weight[2..]))
 }
 
-/// Checks the shape of the bias, and returns the shape of the result.
+/// Checks the shape of the bias, and returns the shape of the result. `size` is the size of an element in bytes.
 fn resulting(
     op: &'static str,
     batch: usize,
@@ -283,8 +286,8 @@ pub fn transposed_convolution(
     Ok(plan)
 }
 
-/// Plans pooling over windows of `x`, whose shape is `(batch, channels, lengths..)`, for each channel separately. If no
-/// stride is given, the windows are adjacent.
+/// Plans pooling over windows of `x`, whose shape is `(batch, channels, lengths..)`, for each channel separately. The
+/// default stride is the length of the window, so that the windows are adjacent.
 pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: usize) -> Result<Convolution> {
     let rank = spatial(op, x)?;
     let taps = numbers(op, "kernel", Some(Lengths::from(taps)), rank, 1, 1)?;
@@ -308,12 +311,12 @@ pub fn pool(op: &'static str, x: &[usize], taps: &[usize], steps: &Steps, size: 
     Ok(plan)
 }
 
-/// The full convolution of two arrays, and the part of it that a mode returns.
+/// The full convolution of two arrays, and the range of it that a mode returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlap {
     /// Lengths of the full convolution.
     pub full: Vec<usize>,
-    /// First index and length, along each axis, of the part of the full convolution that the mode returns.
+    /// First index and length, along each axis, of the range of the full convolution that the mode returns.
     pub part: Vec<(usize, usize)>,
     /// Shape of the result. Along axes that are not convolved, the arrays broadcast.
     pub shape: Vec<usize>,
@@ -330,7 +333,7 @@ pub enum Same {
     LongerSwapped,
 }
 
-/// Plans the convolution along `axes`, and the part of the full result that the mode returns.
+/// Plans the convolution along `axes`, and selects the range of the full result that the mode returns.
 pub fn overlap(
     op: &'static str,
     x1: &[usize],
@@ -367,8 +370,8 @@ pub fn overlap(
         let part = match mode {
             ConvolutionMode::Full => (0, full),
             ConvolutionMode::Valid => (short - 1, long - short + 1),
-            // the middle of the full result. If there are two possible middles, this is the earlier one, or the later
-            // one if the arrays are swapped
+            // selects the middle of the full result. If there are two possible middles, selects the later one if the
+            // arrays are swapped, and otherwise the earlier one
             ConvolutionMode::Same if x1.len() == 1 && n < m && same == Same::LongerSwapped => (short / 2, long),
             ConvolutionMode::Same if x1.len() == 1 && same != Same::First => ((short - 1) / 2, long),
             ConvolutionMode::Same => ((m - 1) / 2, n),
@@ -384,8 +387,8 @@ pub fn overlap(
     Ok(overlap)
 }
 
-/// The smallest number, at least `n`, that has no prime factors except 2, 3, 5 and 7. Fourier transforms with such a
-/// number of points are fast.
+/// Returns the smallest number, at least `n`, that has no prime factors except 2, 3, 5 and 7. Fourier transforms with
+/// such a number of points are fast.
 pub fn fast_points(n: usize) -> usize {
     let smooth = |mut n: usize| {
         for p in [2, 3, 5, 7] {

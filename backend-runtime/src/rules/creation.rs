@@ -15,7 +15,7 @@ pub struct Steps {
     pub by: f64,
 }
 
-/// Plans `arange`: the values in [start, stop) that are `step` apart.
+/// Plans `arange`: the values `start`, `start + step` and so on that lie before `stop`.
 pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result<Steps> {
     if step == T::ZERO {
         return Err(Error::argument(op, "`step` is 0, but must not be 0"));
@@ -43,7 +43,7 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     if n >= isize::MAX as f64 {
         return Err(Error::memory(op, usize::MAX));
     }
-    // a negative length gives an empty array. As in NumPy, `by` is the difference of the first two elements
+    // a negative length gives an empty array; as in NumPy, `by` is the difference of the first two elements
     let n = n.max(0.0) as usize;
     let second = from + by;
     if T::DTYPE == DType::Float64 {
@@ -54,21 +54,21 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     Ok(Steps { n, from: from.into(), by: (second - from).into() })
 }
 
-/// Returns 2 if the distance between two finite ends overflows, and otherwise 1. If it is 2, the points between the
-/// ends must be computed from the halves of the ends.
+/// Returns 2 if `stop - start` overflows although both numbers are finite, and otherwise 1. If it is 2, the points
+/// between `start` and `stop` must be computed from the halves of both numbers, and then doubled.
 pub fn doubled(start: Complex<f64>, stop: Complex<f64>) -> f64 {
     let is_far = |from: f64, to: f64| from.is_finite() && to.is_finite() && !(to - from).is_finite();
     if is_far(start.re, stop.re) || is_far(start.im, stop.im) { 2.0 } else { 1.0 }
 }
 
-/// Row and column of the first element of diagonal `k` of a matrix, and the number of elements on the diagonal.
+/// Returns row and column of the first element of diagonal `k` of a matrix, and the number of elements on the diagonal.
 pub fn diagonal(rows: usize, columns: usize, k: isize) -> (usize, usize, usize) {
     let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
     (down, right, rows.saturating_sub(down).min(columns.saturating_sub(right)))
 }
 
-/// Number of elements to read from a buffer of `bytes` bytes, after an offset in bytes. It is `wanted` if given, and
-/// otherwise the number of all remaining elements.
+/// Returns the number of elements to read from a buffer of `bytes` bytes, after an offset in bytes. The number is
+/// `wanted`, or if this is `None`, the number of all elements after the offset.
 pub fn items(op: &'static str, dtype: DType, bytes: usize, wanted: Option<usize>, offset: usize) -> Result<usize> {
     let size = dtype.size();
     let Some(rest) = bytes.checked_sub(offset) else {

@@ -23,14 +23,14 @@ enum Label {
     Rest(usize),
 }
 
-/// A part of the subscripts of one operand or of the result: a letter or the ellipsis.
+/// An item of the subscripts of one operand or of the result: a letter or the ellipsis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Part {
     Letter(char),
     Rest,
 }
 
-/// Parses the subscripts of one operand, or of the result.
+/// Splits the subscripts of one operand, or of the result, into letters and ellipsis.
 fn parts(op: &'static str, term: &str) -> Result<Vec<Part>> {
     let (mut parts, mut left) = (Vec::new(), term);
     while let Some(first) = left.chars().next() {
@@ -52,7 +52,7 @@ fn parts(op: &'static str, term: &str) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-/// Labels of an operand with this number of axes; `None` if the parts describe another number of axes.
+/// Returns the labels of an operand with `ndim` axes; `None` if the subscripts describe another number of axes.
 fn labels(parts: &[Part], ndim: usize) -> Option<Vec<Label>> {
     let has_rest = parts.contains(&Part::Rest);
     let letters = parts.len() - usize::from(has_rest);
@@ -103,8 +103,8 @@ impl Einsum {
         Ok(sum)
     }
 
-    /// Determines the order in which operands with these labels are multiplied. Each pair has the positions of two
-    /// operands in the list of remaining operands. The two operands are removed from the list, and their product is
+    /// Determines the order in which operands with these labels are multiplied. Each returned pair has the indices of
+    /// two operands in the list of remaining operands. The two operands are removed from the list, and their product is
     /// appended. The next pair is always the pair that needs the fewest multiplications.
     pub fn order(&self, operands: &[Vec<usize>]) -> Vec<(usize, usize)> {
         let (mut left, mut order) = (operands.to_vec(), Vec::new());
@@ -126,7 +126,7 @@ impl Einsum {
         order
     }
 
-    /// Labels of the product of two operands: all their labels that the result or another operand has.
+    /// Returns the labels of the product of two operands: all their labels that the result or another operand has.
     pub fn kept(&self, first: &[usize], second: &[usize], others: &[Vec<usize>]) -> Vec<usize> {
         let all = first.iter().chain(second.iter().filter(|label| !first.contains(label)));
         all.copied().filter(|label| self.is_wanted(*label, others)).collect()
@@ -137,15 +137,15 @@ impl Einsum {
         self.output.contains(&label) || others.iter().any(|labels| labels.contains(&label))
     }
 
-    /// Number of multiplications in the product of two operands with these labels.
+    /// Returns the number of multiplications in the product of two operands with these labels.
     fn products(&self, first: &[usize], second: &[usize]) -> f64 {
         let all = first.iter().chain(second.iter().filter(|label| !first.contains(label)));
         all.map(|&label| self.lengths[label] as f64).product()
     }
 }
 
-/// The length of the axes with each label. Returns an error if two axes with the same label have different lengths,
-/// unless they belong to two operands and one of the lengths is 1.
+/// Returns the length of the axes with each label. Returns an error if two axes with the same label have different
+/// lengths, unless they belong to two operands and one of the lengths is 1.
 fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Result<BTreeMap<Label, usize>> {
     let mut lengths: BTreeMap<Label, (usize, usize)> = BTreeMap::new();
     for (i, (labels, shape)) in operands.iter().zip(shapes).enumerate() {
@@ -170,7 +170,7 @@ fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Re
     Ok(lengths.into_iter().map(|(label, (length, _))| (label, length)).collect())
 }
 
-/// Labels of the result, if the subscripts specify them after `->`.
+/// Returns the labels of the result, which the subscripts list after `->`.
 fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) -> Result<Vec<Label>> {
     let rest = lengths.keys().filter(|label| matches!(label, Label::Rest(_))).count();
     if rest > 0 && !parts.contains(&Part::Rest) {
@@ -198,8 +198,8 @@ fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) 
     Ok(labels)
 }
 
-/// Labels of the result if the subscripts have no `->`: the ellipsis, followed by the letters that occur only once, in
-/// alphabetical order.
+/// Returns the labels of the result if the subscripts have no `->`: the axes of the ellipsis, followed by the letters
+/// that occur only once, in alphabetical order.
 fn implicit(operands: &[Vec<Label>]) -> Vec<Label> {
     let mut times: BTreeMap<Label, usize> = BTreeMap::new();
     operands.iter().flatten().for_each(|label| *times.entry(*label).or_insert(0) += 1);

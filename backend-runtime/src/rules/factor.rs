@@ -4,7 +4,7 @@
 use super::{broadcast, count, matrix};
 use crate::{Error, Result};
 
-/// Number of rows of a square matrix, or of a stack of square matrices.
+/// Returns the number of rows of a square matrix, or of each matrix in a stack of square matrices.
 pub fn square(op: &'static str, shape: &[usize]) -> Result<usize> {
     match matrix(op, shape)? {
         (rows, columns) if rows == columns => Ok(rows),
@@ -23,22 +23,22 @@ pub fn has_no_factors(error: &Error) -> bool {
     matches!(error, Error::Argument { why, .. } if [SINGULAR, NOT_DEFINITE, NOT_FINITE, NO_END].contains(&why.as_str()))
 }
 
-/// Error for a matrix without an inverse.
+/// Returns the error for a matrix without an inverse.
 pub fn singular(op: &'static str) -> Error {
     Error::argument(op, SINGULAR)
 }
 
-/// Error for a matrix without a Cholesky factor.
+/// Returns the error for a matrix without a Cholesky factor.
 pub fn not_positive_definite(op: &'static str) -> Error {
     Error::argument(op, NOT_DEFINITE)
 }
 
-/// Error for infinite or NaN elements, for which no iteration would converge.
+/// Returns the error for infinite or NaN elements, for which no iteration would converge.
 pub fn not_finite(op: &'static str) -> Error {
     Error::argument(op, NOT_FINITE)
 }
 
-/// Error for an iteration that did not converge.
+/// Returns the error for an iteration that did not converge.
 pub fn failed(op: &'static str) -> Error {
     Error::argument(op, NO_END)
 }
@@ -54,7 +54,7 @@ pub struct System {
     pub unknowns: usize,
     /// Number of right-hand sides, which is the number of columns of `b`.
     pub columns: usize,
-    /// Whether `b` is a single vector. If so, neither `b` nor the solution has an axis of columns.
+    /// True if `b` is a single vector. Then neither `b` nor the solution has an axis of columns.
     pub is_vector: bool,
 }
 
@@ -81,13 +81,13 @@ impl System {
         Ok(system)
     }
 
-    /// Like [`System::of`], with square matrices.
+    /// Checks the shapes like [`System::of`], and requires square matrices.
     pub fn square(op: &'static str, a: &[usize], b: &[usize], size: usize) -> Result<System> {
         square(op, a)?;
         System::of(op, a, b, size)
     }
 
-    /// The shape of the solution.
+    /// Returns the shape of the solution.
     pub fn shape(&self) -> Vec<usize> {
         let mut shape = self.batches.clone();
         shape.push(self.unknowns);
@@ -96,9 +96,9 @@ impl System {
     }
 }
 
-/// Shapes of the two QR factors of matrices of this shape. The first factor has orthonormal columns. The number of
-/// these columns is the number of rows if `complete` is true, and otherwise the smaller of the numbers of rows and
-/// columns.
+/// Returns the shapes of the two QR factors of matrices of this shape. The first factor has orthonormal columns. The
+/// number of these columns is the number of rows if `complete` is true, and otherwise the smaller of the numbers of
+/// rows and columns.
 pub fn qr(op: &'static str, shape: &[usize], complete: bool, size: usize) -> Result<[Vec<usize>; 2]> {
     let (rows, columns) = matrix(op, shape)?;
     let leading = &shape[..shape.len() - 2];
@@ -120,7 +120,7 @@ pub struct Svd {
 }
 
 impl Svd {
-    /// Shapes for an array of this shape. If `full` is true, the matrices of singular vectors are square.
+    /// Returns the shapes for an array of this shape. If `full` is true, the matrices of singular vectors are square.
     pub fn of(op: &'static str, shape: &[usize], full: bool, size: usize) -> Result<Svd> {
         let (rows, columns) = matrix(op, shape)?;
         let leading = &shape[..shape.len() - 2];
@@ -133,8 +133,8 @@ impl Svd {
     }
 }
 
-/// Shape of the eigenvalues of square matrices. The eigenvectors have the shape of the matrices. `size` is the size in
-/// bytes of an element of the eigenvalues or eigenvectors.
+/// Returns the shape of the eigenvalues of square matrices. The eigenvectors have the shape of the matrices. `size` is
+/// the size in bytes of an element of the eigenvalues or eigenvectors.
 pub fn eigen(op: &'static str, shape: &[usize], size: usize) -> Result<Vec<usize>> {
     square(op, shape)?;
     count(op, shape, size)?;

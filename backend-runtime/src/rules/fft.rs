@@ -18,7 +18,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Factor by which the results of a transform of `n` points are multiplied.
+    /// Returns the factor by which the results of a transform of `n` points are multiplied.
     pub fn scale(self, norm: Norm, n: usize) -> f64 {
         match (norm, self) {
             (Norm::Ortho, _) => 1.0 / (n as f64).sqrt(),
@@ -28,25 +28,25 @@ impl Direction {
     }
 }
 
-/// The side of a transform, input or result, that has only non-negative frequencies.
+/// The array of a transform, input or result, that has only non-negative frequencies (a half spectrum).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
-    /// Neither side, because complex numbers are transformed to complex numbers.
+    /// Neither array, because complex numbers are transformed to complex numbers.
     Neither,
-    /// The result, because real numbers are transformed.
+    /// The result, because the input is real.
     Result,
     /// The input, because the result is real.
     Input,
 }
 
 impl Half {
-    /// Default number of points for `n` elements. A half spectrum of `n` elements comes from `2n - 2` or `2n - 1`
-    /// points, and the default is the even number.
+    /// Returns the default number of points for `n` elements of the input. A half spectrum of `n` elements comes from
+    /// `2n - 2` or `2n - 1` points, and the default is the even number.
     fn points(self, n: usize) -> usize {
         if self == Half::Input { n.saturating_sub(1).saturating_mul(2) } else { n }
     }
 
-    /// Number of elements of the result for `n` points.
+    /// Returns the number of elements of the result for `n` points.
     fn results(self, n: usize) -> usize {
         if self == Half::Result { n / 2 + 1 } else { n }
     }
@@ -62,9 +62,9 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// The axes in the order of transformation, each with its number of points and its number of resulting elements.
-    /// The last axis comes first. But if the input is a half spectrum, the last axis comes last, because its transform
-    /// makes the result real.
+    /// Returns the axes in the order of transformation, each with its number of points and its number of resulting
+    /// elements. The last axis comes first. But if the input is a half spectrum, the last axis comes last, because its
+    /// transform makes the result real.
     pub fn steps(&self, half: Half) -> Vec<(usize, usize, usize)> {
         let last = self.axes.len().wrapping_sub(1);
         let step = |(i, &(axis, n)): (usize, &(usize, usize))| (axis, n, if i == last { half.results(n) } else { n });
@@ -95,20 +95,20 @@ pub enum Wave {
 pub struct Trigonometric {
     /// The functions of the transform.
     pub wave: Wave,
-    /// The kind of the unscaled transform, 1 to 4. An inverse transform of kind 2 is a transform of kind 3, and the
-    /// other way round.
+    /// The kind of the unscaled transform, 1 to 4. An inverse transform of kind 2 is a forward transform of kind 3, and
+    /// an inverse transform of kind 3 is a forward transform of kind 2.
     pub kind: usize,
     /// The axis.
     pub axis: usize,
     /// Number of points along the axis.
     pub n: usize,
-    /// Number of points of the Fourier transform of which the transform is a part.
+    /// Number of points of the equivalent Fourier transform, which extends the points by their mirror image.
     pub whole: usize,
-    /// Factors of the first and the last point before the transform.
+    /// Factors by which the first and the last point are multiplied before the transform.
     pub before: [f64; 2],
-    /// Factors of the first and the last element of the result.
+    /// Factors by which the first and the last element of the result are multiplied.
     pub after: [f64; 2],
-    /// Factor of all elements of the result.
+    /// Factor by which all elements of the result are multiplied.
     pub scale: f64,
 }
 
@@ -136,7 +136,7 @@ pub fn trigonometric(
         let why = format!("gives a cosine transform of {n} point along axis {axis}, but kind 1 must have at least 2");
         return Err(Error::shape(op, shape, why));
     }
-    // an empty array can have any number of points
+    // the number of points of an empty array is not limited by memory, so the product may overflow
     let whole = 2_usize.saturating_mul(match (kind, wave) {
         (1, Wave::Cosine) => n - 1,
         (1, Wave::Sine) => n.saturating_add(1),
@@ -168,8 +168,8 @@ pub fn transform(op: &'static str, shape: &[usize], n: Option<usize>, along: isi
     planned(op, shape, vec![(along, n)], half)
 }
 
-/// Plans the transform over several axes. If lengths are given without axes, they apply to the last axes. If the input
-/// or the result is a half spectrum, it is half along the last of the axes.
+/// Plans the transform over several axes. If lengths are given without axes, they apply to the last axes. A half
+/// spectrum, of the input or of the result, is along the last of the axes.
 pub fn transforms(op: &'static str, shape: &[usize], s: Option<Lengths>, axes: Axes, half: Half) -> Result<Transform> {
     let ndim = shape.len();
     let given = s.as_ref().map(|s| (s.as_slice(), s.count()));
@@ -227,7 +227,7 @@ fn planned(op: &'static str, shape: &[usize], axes: Vec<(usize, usize)>, half: H
     Ok(transform)
 }
 
-/// Distance between neighbouring frequencies of a transform of `n` points that are `d` apart.
+/// Returns the distance between neighbouring frequencies of a transform of `n` points that are `d` apart.
 pub fn frequency_step(op: &'static str, n: usize, d: f64) -> Result<f64> {
     if n == 0 || d == 0.0 {
         return Err(Error::argument(op, format!("n is {n} and d is {d}, but both must be other than 0")));

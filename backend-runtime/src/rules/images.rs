@@ -88,7 +88,7 @@ pub struct AffineMap {
     pub sampling: Sampling,
     /// Lengths of the result's last axes.
     pub grid: Vec<usize>,
-    /// Whether the last column of the matrix is the offset.
+    /// True if the last column of the matrix is the offset.
     pub homogeneous: bool,
 }
 
@@ -144,9 +144,10 @@ pub fn zoomed(op: &'static str, x: &[usize], shape: &[usize], size: usize) -> Re
     Sampling::new(op, x, [0, 1, 1], x, shape.to_vec(), size)
 }
 
-/// Coordinate of an index on a resized axis: index `i` of an axis of length `to` is mapped to an axis of length `from`
-/// with the same extent. The extent ranges from the first to the last element. If `cells` is true, it ranges from the
-/// outer edge of the first element to the outer edge of the last element. The coordinates of both ends are exact.
+/// Returns the coordinate, on an axis of length `from`, of index `i` of a resized axis of length `to`. Both axes have
+/// the same extent: from the first to the last element, or if `cells` is true, from the outer edge of the first element
+/// to the outer edge of the last element. If `cells` is false, the coordinates of the first and the last element are
+/// exact.
 pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     let (i, to) = (i as f64, to as f64);
     if cells {
@@ -158,8 +159,8 @@ pub fn zoomed_place(i: usize, from: usize, to: usize, cells: bool) -> f64 {
     }
 }
 
-/// The border to add to an array before the spline filter. `None` if no border is needed: either the filter does not
-/// run, or the filter itself implements the mode.
+/// Returns the mode of the border to add to an array before the spline filter; `None` if no border is needed, because
+/// the filter does not run, or because the filter itself implements the mode.
 pub fn spline_border(mode: Boundary, order: usize, prefilter: bool) -> Option<PadMode> {
     match mode {
         Boundary::Nearest if prefilter && order > 1 => Some(PadMode::Edge),
@@ -168,8 +169,8 @@ pub fn spline_border(mode: Boundary, order: usize, prefilter: bool) -> Option<Pa
     }
 }
 
-/// Poles of the filter that converts samples to coefficients of a spline. They are the roots of the filter's polynomial
-/// that lie inside the unit circle.
+/// Returns the poles of the filter that converts samples to coefficients of a spline. They are the roots of the
+/// filter's polynomial that lie inside the unit circle.
 pub fn spline_poles(order: usize) -> &'static [f64] {
     const QUADRATIC: [f64; 1] = [-0.171_572_875_253_809_9];
     const CUBIC: [f64; 1] = [-0.267_949_192_431_122_7];
@@ -184,7 +185,7 @@ pub fn spline_poles(order: usize) -> &'static [f64] {
     }
 }
 
-/// How a spline's filter continues the samples beyond the ends of an axis.
+/// The continuation of samples beyond the ends of an axis, for a spline's filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplineEnds {
     /// Mirrored about the end element, which is not repeated.
@@ -195,7 +196,7 @@ pub enum SplineEnds {
     Wrap,
 }
 
-/// Returns how the filter continues the samples in this mode.
+/// Returns the continuation of the samples that the filter uses for a boundary mode.
 pub fn spline_ends(mode: Boundary) -> SplineEnds {
     match mode {
         Boundary::Reflect | Boundary::Nearest => SplineEnds::Reflect,
@@ -204,15 +205,15 @@ pub fn spline_ends(mode: Boundary) -> SplineEnds {
     }
 }
 
-/// Index of the element that a filter reads at `index`, which may be beyond the ends of the axis. Returns `None` if the
-/// filter takes the constant value there. As in SciPy's filters, the mode `wrap` has the period `len`, so that no two
-/// of the `len` elements coincide.
+/// Returns the index of the element that a filter reads at `index`, which may be beyond the ends of the axis; `None` if
+/// the filter takes the constant value there. As in SciPy's filters, the mode `wrap` has the period `len`, so that no
+/// two of the `len` elements coincide.
 pub fn extended(index: isize, len: usize, mode: Boundary) -> Option<usize> {
     let len = isize::try_from(len).unwrap_or(isize::MAX);
     if (0..len).contains(&index) {
         return Some(index as usize);
     }
-    // twice the length of an array never overflows
+    // the products below saturate only for lengths that no array in memory has
     let mirrored = |period: isize| {
         let at = index.rem_euclid(period.max(1));
         if at < len { at } else { period - 1 - at }
@@ -243,8 +244,8 @@ pub struct Window {
     pub border: usize,
 }
 
-/// The window of this size, shifted by `origin` to the left. If the size is even, the middle element is the second of
-/// the two middle elements.
+/// Returns the window of `size` elements, shifted by `origin` to the left. If `size` is even, the middle element is the
+/// second of the two middle elements.
 pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Result<Window> {
     let before = (size / 2).checked_add_signed(origin).filter(|&before| before < size);
     let Some(before) = before else {
@@ -259,9 +260,9 @@ pub fn window(op: &'static str, len: usize, size: usize, origin: isize) -> Resul
     Ok(Window { before, border: size - 1 })
 }
 
-/// A window of the given size for a minimum or maximum filter. Each side of the middle element is cut to `2 * len`
-/// elements. At every position, these cover all elements of the axis, and the border beyond both edges. A longer window
-/// would only repeat these elements.
+/// Returns a window of `size` elements for a minimum or maximum filter, cut to `2 * len` elements before and after the
+/// middle element. At every position, the cut window covers all elements of the axis and of its continuation beyond
+/// both ends. A longer window would only repeat these elements.
 pub fn covering_window(op: &'static str, len: usize, size: usize) -> Result<Window> {
     let window = window(op, len, size, 0)?;
     let most = len.saturating_mul(2);
@@ -277,7 +278,7 @@ pub fn weights(op: &'static str, shape: &[usize]) -> Result<usize> {
     }
 }
 
-/// Size of a window along each axis. `sizes` has one number for all axes, or one number for each axis.
+/// Returns the size of a window along each axis. `sizes` has one number for all axes, or one number for each axis.
 pub fn window_sizes(op: &'static str, shape: &[usize], sizes: &[usize]) -> Result<Vec<usize>> {
     match sizes {
         all if all.len() == shape.len() => Ok(all.to_vec()),

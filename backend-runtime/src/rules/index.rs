@@ -1,5 +1,5 @@
-//! Rules for selection by a list of indices, as in NumPy. A selection says which axes are viewed (by slices), which
-//! axes are gathered (by arrays of indices), and where the axes of the index arrays are in the result.
+//! Rules for selection by a list of indices, as in NumPy. A selection describes the axes that are viewed (by slices),
+//! the axes that are gathered (by arrays of indices), and the position of the index arrays' axes in the result.
 
 use super::{Span, broadcast_all, count, span};
 use crate::{Arrays, Error, Index, Result, Slice};
@@ -38,7 +38,7 @@ pub struct Pick {
     /// Number of axes from which the item selects. It is 1 for an array of indices, and the mask's number of axes for a
     /// mask.
     pub axes: usize,
-    /// Whether the item is a mask.
+    /// True if the item is a mask.
     pub is_mask: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Selection {
     pub kept: Vec<Kept>,
     /// Number of kept axes before the axes of the index arrays.
     pub before: usize,
-    /// The index arrays and masks, in the order given.
+    /// The index arrays and masks, in the order of the list.
     pub picks: Vec<Pick>,
 }
 
@@ -65,8 +65,8 @@ pub fn fits(axes: &[usize], mask: &[usize]) -> bool {
 impl Selection {
     /// Resolves the items for an array of this shape.
     ///
-    /// If the index arrays are adjacent in the list, their axes keep this position in the result; otherwise their axes
-    /// come first. If the list has an array or a mask, a single index counts as an array in this rule.
+    /// If the index arrays are adjacent in the list, their axes have the same position in the result; otherwise their
+    /// axes come first. If the list has an array or a mask, a single index counts as an array in this rule.
     pub fn new<'a>(
         op: &'static str,
         shape: &[usize],
@@ -154,7 +154,7 @@ impl Selection {
         self.picks.is_empty()
     }
 
-    /// Lengths, in order, of the kept axes: the axes of the result that do not come from index arrays.
+    /// Returns the lengths, in order, of the kept axes: the axes of the result that do not come from index arrays.
     pub fn lengths(&self) -> Vec<usize> {
         let length = |kept: &Kept| match *kept {
             Kept::Axis(axis) => self.spans[axis].len,
@@ -163,8 +163,8 @@ impl Selection {
         self.kept.iter().map(length).collect()
     }
 
-    /// Shape of the result, and the broadcast shape of the index arrays. `picked` has the shape of each pick's index
-    /// array, which is `[n]` for a mask with `n` true elements. `size` is the size of an element in bytes.
+    /// Returns the shape of the result, and the broadcast shape of the index arrays. `picked` has the shape of each
+    /// pick's index array, which is `[n]` for a mask with `n` true elements. `size` is the size of an element in bytes.
     pub fn shape<'a>(
         &self,
         op: &'static str,
@@ -179,8 +179,8 @@ impl Selection {
         Ok((shape, arrays))
     }
 
-    /// Offset of the first element, and the stride of each kept axis, in an array with these strides. The offset is 0
-    /// if a length is 0.
+    /// Returns the offset of the first element, and the stride of each kept axis, in an array with these strides. The
+    /// offset is 0 if a length is 0.
     pub fn begin(&self, strides: &[isize]) -> (isize, Vec<isize>) {
         let empty = self.spans.iter().any(|span| span.len == 0);
         let start = self.spans.iter().zip(strides).map(|(span, &stride)| span.start as isize * stride);
@@ -193,19 +193,19 @@ impl Selection {
     }
 }
 
-/// Position of the index arrays' axes in the result.
+/// The position of the index arrays' axes in the result, determined item by item.
 #[derive(Default)]
 struct Place {
     /// Number of kept axes before the axes of the arrays.
     before: usize,
     seen: bool,
-    /// Whether another item came after the arrays.
+    /// True if another item came after the arrays.
     ended: bool,
 }
 
 impl Place {
-    /// Processes the next item. `is_array` is true if the item counts as an array, and `kept` is the number of axes
-    /// kept so far.
+    /// Processes the next item. `is_array` is true if the item counts as an array, and `kept` is the number of kept
+    /// axes before the item.
     fn next(&mut self, is_array: bool, kept: usize) {
         match (is_array, self.seen) {
             (true, false) => (self.before, self.seen) = (kept, true),

@@ -3,8 +3,8 @@
 use super::{axis, broadcast, count, index::fits};
 use crate::{DType, Error, Result};
 
-/// Axis along which elements are taken, and the shape of the result, in which the axis is replaced by the axes of the
-/// indices.
+/// Returns the axis along which elements are taken, and the shape of the result. In this shape, the axes of the indices
+/// replace the axis.
 pub fn taken(
     op: &'static str,
     x: &[usize],
@@ -84,8 +84,8 @@ pub fn segmented(
     Ok(shape)
 }
 
-/// Returns the axis that 1-D `indices` divide into segments, the length of this axis, and the number of segments.
-/// Checks that a result with one more segment fits in memory.
+/// Returns the axis that 1-D `indices` divide into segments, the length of this axis, and the number of segments, which
+/// is the number of indices. Checks that a result with one more segment fits in memory.
 pub fn cut(
     op: &'static str,
     x: &[usize],
@@ -103,7 +103,7 @@ pub fn cut(
     Ok((along, x[along], many))
 }
 
-/// Axis along which `k` elements are selected; an error if the axis has fewer elements.
+/// Returns the axis along which `k` elements are selected. Returns an error if the axis has fewer elements.
 pub fn chosen(op: &'static str, x: &[usize], k: usize, along: isize) -> Result<usize> {
     let axis = axis(op, along, x.len())?;
     match x[axis] {
@@ -112,8 +112,8 @@ pub fn chosen(op: &'static str, x: &[usize], k: usize, along: isize) -> Result<u
     }
 }
 
-/// Axis along which elements are partitioned around the element at `kth`, and the index of that element, counted from
-/// the start.
+/// Returns the axis along which elements are partitioned around the element at `kth`, and the index of that element,
+/// counted from the start.
 pub fn partitioned(op: &'static str, x: &[usize], kth: isize, along: isize) -> Result<(usize, usize)> {
     let axis = axis(op, along, x.len())?;
     let len = x[axis];

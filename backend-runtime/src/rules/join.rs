@@ -3,8 +3,8 @@
 use super::{axis, count};
 use crate::{Error, Result};
 
-/// Axis along which arrays are joined, and the shape of the result. All other axes must have equal lengths. `size` is
-/// the size of an element in bytes.
+/// Returns the axis along which arrays are joined, and the shape of the result. All other axes must have equal lengths.
+/// `size` is the size of an element in bytes.
 pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
     let first = first(op, shapes)?;
     let along = axis(op, along, first.len())?;
@@ -20,7 +20,7 @@ pub fn joined(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) 
     Ok((along, shape))
 }
 
-/// Length of the result if arrays are flattened and joined. `size` is the size of an element in bytes.
+/// Returns the length of flattened and joined arrays. `size` is the size of an element in bytes.
 pub fn joined_rows(op: &'static str, shapes: &[&[usize]], size: usize) -> Result<usize> {
     first(op, shapes)?;
     let lengths: Vec<[usize; 1]> = shapes.iter().map(|shape| [shape.iter().product()]).collect();
@@ -28,7 +28,7 @@ pub fn joined_rows(op: &'static str, shapes: &[&[usize]], size: usize) -> Result
     joined(op, &rows, 0, size).map(|(_, shape)| shape[0])
 }
 
-/// The new axis along which arrays of equal shape are stacked, and the shape of the result.
+/// Returns the index of the new axis along which arrays of equal shape are stacked, and the shape of the result.
 pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize) -> Result<(usize, Vec<usize>)> {
     let first = first(op, shapes)?;
     if let Some(other) = shapes[1..].iter().find(|s| **s != first) {
@@ -43,8 +43,8 @@ pub fn stacked(op: &'static str, shapes: &[&[usize]], along: isize, size: usize)
     Ok((along, shape))
 }
 
-/// Shape of arrays stacked along a new first axis, where each array is padded to the longest length along every axis.
-/// All arrays must have the same number of axes.
+/// Returns the shape of arrays stacked along a new first axis, where each array is padded to the longest length along
+/// every axis. All arrays must have the same number of axes.
 pub fn pad_stacked(op: &'static str, shapes: &[&[usize]], size: usize) -> Result<Vec<usize>> {
     let first = first(op, shapes)?;
     let mut shape = [&[shapes.len()], first].concat();

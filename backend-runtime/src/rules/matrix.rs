@@ -3,15 +3,15 @@
 use super::{axis, broadcast, count, diagonal};
 use crate::{Error, Result};
 
-/// Axis of the vectors in each of two arrays. `along` is resolved in each array separately. The vectors must have equal
-/// lengths.
+/// Returns the axis of the vectors in each of two arrays. `along` is resolved in each array separately. The vectors
+/// must have equal lengths.
 pub fn vectors(op: &'static str, x1: &[usize], x2: &[usize], along: isize) -> Result<[usize; 2]> {
     let axes = [axis(op, along, x1.len())?, axis(op, along, x2.len())?];
     if x1[axes[0]] == x2[axes[1]] { Ok(axes) } else { Err(Error::shapes(op, x1, x2)) }
 }
 
-/// Shape to which two arrays broadcast after the axes of their vectors are removed: `axis1` from the first array, and
-/// `axis2` from the second.
+/// Returns the shape to which two arrays broadcast after the axes of their vectors are removed: `axis1` from the first
+/// array, and `axis2` from the second.
 pub fn broadcast_around(
     op: &'static str,
     x1: &[usize],
@@ -57,8 +57,8 @@ impl Diagonal {
         Ok(Diagonal { axes, start: [row, column], shape: kept })
     }
 
-    /// Offset of the first diagonal in an array with these strides, and the strides of the result. The offset is 0 if
-    /// the result has no elements.
+    /// Returns the offset of the first diagonal in an array with these strides, and the strides of the result. The
+    /// offset is 0 if the result has no elements.
     pub fn strides(&self, strides: &[isize]) -> (isize, Vec<isize>) {
         let [rows, columns] = self.axes;
         let mut kept: Vec<isize> = (0..strides.len()).filter(|k| !self.axes.contains(k)).map(|k| strides[k]).collect();

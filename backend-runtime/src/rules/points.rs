@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 
-/// Number of interpolation points (xp, fp), which must be at least one.
+/// Returns the number of interpolation points (xp, fp), which must be at least one.
 pub fn interpolated(op: &'static str, xp: &[usize], fp: &[usize]) -> Result<usize> {
     match (xp, fp) {
         ([n], [m]) if n == m && *n > 0 => Ok(*n),
@@ -11,7 +11,7 @@ pub fn interpolated(op: &'static str, xp: &[usize], fp: &[usize]) -> Result<usiz
     }
 }
 
-/// Number of elements to search in, which must form a 1-D array.
+/// Returns the number of elements to search in, which must form a 1-D array.
 pub fn sorted(op: &'static str, shape: &[usize]) -> Result<usize> {
     match shape {
         [n] => Ok(*n),

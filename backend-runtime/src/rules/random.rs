@@ -55,8 +55,8 @@ pub fn check_permutation(op: &'static str, n: usize, dtype: DType, largest: u64)
 
 /// A parameter of a distribution: a number or an array.
 pub trait Parameter {
-    /// Value of a parameter that is a number. `None` for an array, whose elements are known only when numbers are
-    /// drawn.
+    /// Returns the value of a parameter that is a number; `None` for an array, whose elements are checked only when
+    /// numbers are drawn.
     fn number(&self) -> Option<f64>;
 }
 
@@ -133,8 +133,8 @@ pub fn check_binomial(op: &'static str, n: i64, p: &impl Parameter) -> Result<()
     }
 }
 
-/// Shape of multinomial counts, which is `shape` followed by an axis for the categories. `weights` is the shape of the
-/// categories' weights.
+/// Checks the parameters of multinomial counts, and returns the shape of the counts: `shape` followed by an axis for
+/// the categories. `weights` is the shape of the categories' weights.
 pub fn check_multinomial(op: &'static str, shape: &[usize], n: i64, weights: &[usize]) -> Result<Vec<usize>> {
     check_trials(op, n)?;
     match weights {

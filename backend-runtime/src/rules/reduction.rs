@@ -3,8 +3,8 @@
 use super::{axis, count};
 use crate::{Axes, Error, Result};
 
-/// Returns the axes of a reduction as indices. An array of 0 dimensions accepts axis 0 and -1, and then an empty list
-/// is returned.
+/// Returns the axes of a reduction as indices. An array of 0 dimensions accepts axis 0 and -1, for which the returned
+/// list is empty.
 pub fn reduction(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
     match (ndim, axes.as_list()) {
         (0, Some([0 | -1])) => axes.resolve(op, 1).map(|_| Vec::new()),
@@ -12,12 +12,12 @@ pub fn reduction(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>
     }
 }
 
-/// The axis of a reduction along one axis; `None` for an array of 0 dimensions, which accepts axis 0 and -1.
+/// Returns the axis of a reduction along one axis; `None` for an array of 0 dimensions, which accepts axis 0 and -1.
 pub fn reduction_axis(op: &'static str, given: isize, ndim: usize) -> Result<Option<usize>> {
     if ndim == 0 && matches!(given, 0 | -1) { Ok(None) } else { axis(op, given, ndim).map(Some) }
 }
 
-/// The shape without `axes`. With `keepdims`, these axes are kept with length 1.
+/// Returns the shape without `axes`, or, if `keepdims` is true, with length 1 along these axes.
 pub fn reduced(shape: &[usize], axes: &[usize], keepdims: bool) -> Vec<usize> {
     shape
         .iter()
@@ -46,26 +46,27 @@ pub fn require_any(op: &'static str, shape: &[usize]) -> Result<()> {
     }
 }
 
-/// Shape of the result if the flattened array is reduced. It equals the shape for a reduction over all axes.
+/// Returns the shape of a reduction of the flattened array. It equals the shape of a reduction over all `ndim` axes.
 pub fn row_reduced(ndim: usize, keepdims: bool) -> Vec<usize> {
     vec![1; if keepdims { ndim } else { 0 }]
 }
 
-/// Shape to which the array `edge` broadcasts before it is joined to one end of another array along an axis. If `edge`
-/// is a number, its length along this axis is 1.
+/// Returns the shape to which the array `edge` broadcasts before it is joined to one end of another array along an
+/// axis. If `edge` is a number, its length along this axis is 1.
 pub fn edge(op: &'static str, shape: &[usize], edge: &[usize], axis: usize) -> Result<Vec<usize>> {
     let mut to = shape.to_vec();
     to[axis] = edge.get(axis).copied().unwrap_or(1);
     if edge.is_empty() || to == edge { Ok(to) } else { Err(Error::shapes(op, shape, edge)) }
 }
 
-/// Error for a quantile that is not between 0 and 1.
+/// Returns the error for a quantile that is not between 0 and 1.
 pub fn quantile_range(op: &'static str) -> Error {
     Error::argument(op, "an element of q is out of range, but all must be between 0 and 1")
 }
 
-/// Axis of a scan, the shape of its operand, and the shape of the result. An array of 0 dimensions counts as an array
-/// with one axis and one element. `size` is the size of an element of the result in bytes.
+/// Returns the axis of a scan, the shape of its operand, and the shape of the result, which has one more element along
+/// the axis if `initial` is true. An array of 0 dimensions counts as an array with one axis and one element. `size` is
+/// the size of an element of the result in bytes.
 pub fn scan(
     op: &'static str,
     shape: &[usize],
@@ -81,8 +82,8 @@ pub fn scan(
     Ok((along, shape, result))
 }
 
-/// Shape of the `n`-th differences of neighbours along an axis, and the number of times that differences are computed.
-/// This number is `n`, or 0 if the result has no elements.
+/// Returns the shape of the `n`-th differences of neighbours along an axis, and the number of times that differences
+/// must be computed. This number is `n`, or 0 if the result has no elements.
 pub fn differences(shape: &[usize], axis: usize, n: usize) -> (Vec<usize>, usize) {
     let mut left = shape.to_vec();
     left[axis] = left[axis].saturating_sub(n);

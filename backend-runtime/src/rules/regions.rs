@@ -5,8 +5,8 @@ use crate::{Error, Result};
 /// Maximum number of axes along which elements can be neighbours. Axes of length 1 do not count.
 pub const MOST_NEIGHBOURING: usize = 8;
 
-/// The neighbours of an element that precede it in C order. If an element is a neighbour of another element, the
-/// reverse is true too, so these neighbours determine the later ones.
+/// The neighbours of an element that precede it in C order. They also determine the neighbours that follow it, because
+/// being neighbours is symmetric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbours {
     /// Lengths of the axes that do not have length 1; a single 1 if all axes have length 1.
@@ -16,8 +16,8 @@ pub struct Neighbours {
     pub before: Vec<Vec<isize>>,
 }
 
-/// The neighbours whose indices differ along at most `connectivity` axes; if a structure is given, the neighbours that
-/// the structure specifies.
+/// Returns the neighbours whose indices differ along at most `connectivity` axes, or, if there is a structure, the
+/// neighbours that the structure specifies.
 pub fn neighbours(
     op: &'static str,
     shape: &[usize],
@@ -72,7 +72,8 @@ pub struct Measured {
     pub steps: Vec<f64>,
 }
 
-/// Lengths and distances for an array. `sampling` has one distance for all axes, or one for each axis.
+/// Checks the distances between neighbours, and plans the measurement of distances in an array. `sampling` has one
+/// distance for all axes, or one for each axis.
 pub fn measured(op: &'static str, shape: &[usize], sampling: Option<(&[usize], &[f64])>) -> Result<Measured> {
     let given = match sampling {
         None => &[1.0][..],

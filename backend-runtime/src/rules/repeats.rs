@@ -26,7 +26,7 @@ pub fn tiled(op: &'static str, shape: &[usize], times: &[usize], size: usize) ->
     Ok(Repeats { shape, apart: pairs(&|_| 1), target: pairs(&|k| times[k]) })
 }
 
-/// Axis along which every element is repeated, and the plan of the repetition.
+/// Returns the axis along which every element is repeated, and the plan of the repetition.
 pub fn repeated(
     op: &'static str,
     shape: &[usize],
@@ -45,8 +45,8 @@ pub fn repeated(
     Ok((along, Repeats { shape: products(op, shape, &each, size)?, apart: with(1), target: with(times) }))
 }
 
-/// Axis along which every element is repeated by its own count. `counts` is the shape of the counts: one count for each
-/// index of the axis, or one count for all elements.
+/// Returns the axis along which every element is repeated by its own count. `counts` is the shape of the counts: one
+/// count for each index of the axis, or one count for all elements.
 pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize) -> Result<usize> {
     let along = axis(op, along, shape.len())?;
     match counts {
@@ -56,7 +56,7 @@ pub fn counted(op: &'static str, shape: &[usize], counts: &[usize], along: isize
     }
 }
 
-/// Products of lengths and repetitions, axis by axis.
+/// Multiplies lengths and repetitions, axis by axis.
 fn products(op: &'static str, lengths: &[usize], times: &[usize], size: usize) -> Result<Vec<usize>> {
     let product = |(&l, &t): (&usize, &usize)| l.checked_mul(t).ok_or_else(|| Error::memory(op, usize::MAX));
     let shape = lengths.iter().zip(times).map(product).collect::<Result<Vec<_>>>()?;

@@ -40,7 +40,7 @@ pub fn roll(op: &'static str, shifts: &[isize], axes: Axes, shape: &[usize]) -> 
     Ok(Roll::Axes(sums.iter().zip(shape).map(|(&shift, &len)| within(shift, len)).collect()))
 }
 
-/// Shifts for all axes: `half(length)` for each axis in `axes`, and 0 for all other axes.
+/// Returns the shifts for all axes: `half(length)` for each axis in `axes`, and 0 for all other axes.
 pub fn halves(op: &'static str, axes: Axes, shape: &[usize], half: fn(usize) -> usize) -> Result<Vec<usize>> {
     let mut shifts = vec![0; shape.len()];
     for axis in axes.resolve(op, shape.len())? {

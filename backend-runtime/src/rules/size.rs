@@ -5,9 +5,9 @@ use crate::{Error, Result};
 /// Size in bytes of an element of the widest dtype.
 const WIDEST: usize = 16;
 
-/// Number of elements; an error if their size in bytes would exceed `isize::MAX`. If a length is 0, the product of the
-/// other lengths must still fit, because strides are computed from it. This product is checked for the widest dtype, so
-/// that an array of this shape is possible in every dtype.
+/// Returns the number of elements. Returns an error if their size in bytes would exceed `isize::MAX`. If a length is 0,
+/// the product of the other lengths must still fit, because strides are computed from it. This product is checked for
+/// the widest dtype, so that an array of this shape is possible in every dtype.
 pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<usize> {
     let empty = shape.contains(&0);
     let unit = if empty { WIDEST } else { element_size.max(1) };
@@ -18,9 +18,9 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
     }
 }
 
-/// An empty list with room for `n` entries that are not elements, such as indices or arrays. If the allocation fails,
-/// the error gives the size of the list in bytes, but at most `isize::MAX`. A larger number would mean that the result
-/// of an op is too large.
+/// Returns an empty list with capacity for `n` entries that are not elements, such as indices or arrays. If the
+/// allocation fails, the error gives the size of the list in bytes, but at most `isize::MAX`, because a larger number
+/// would mean that the result of an op is too large.
 pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     let bytes = n.saturating_mul(size_of::<T>()).min(isize::MAX as usize);
@@ -28,8 +28,8 @@ pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// Strides, in elements, of a shape in C order. They are meaningful only if [`count`] accepts the shape, but no shape
-/// causes a panic.
+/// Returns the strides, in elements, of a shape in C order. They are meaningful only if [`count`] accepts the shape,
+/// but no shape causes a panic.
 pub fn c_strides(shape: &[usize]) -> Vec<isize> {
     let mut strides = vec![1_isize; shape.len()];
     for i in (1..shape.len()).rev() {

@@ -3,7 +3,7 @@
 use super::check_broadcast_to;
 use crate::{Error, Result, Slice};
 
-/// A [`Slice`] that is resolved for an axis of known length: the first index, the number of elements and the step.
+/// A [`Slice`], resolved for an axis of a certain length: the first index, the number of elements and the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// First index.
@@ -12,7 +12,7 @@ pub struct Span {
     pub len: usize,
     /// Distance from one selected index to the next.
     pub step: isize,
-    /// Whether the axis is dropped.
+    /// True if the result does not have the axis.
     pub drop: bool,
 }
 
@@ -38,7 +38,7 @@ pub fn span(op: &'static str, slice: Slice, axis: usize, len: usize) -> Result<S
     let start = slice.start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
     let stop = slice.stop.map_or(if step > 0 { n } else { -1 }, clamp);
     let distance = if step > 0 { stop - start } else { start - stop };
-    // the distance is at most `len`, so it fits `usize`; a 128-bit division would take most of the time
+    // the distance is at most `len`, so it fits `usize`; a 128-bit division would take most of this function's time
     let count = match slice.step {
         _ if distance <= 0 => 0,
         1 | -1 => distance as usize,

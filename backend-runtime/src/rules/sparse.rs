@@ -22,7 +22,7 @@ pub struct Compressed {
     pub shape: Vec<usize>,
 }
 
-/// Number of stored elements and number of rows, from the shapes of the indices and the pointers.
+/// Returns the numbers of stored elements and of rows, from the shapes of the indices and the pointers.
 fn structure(op: &'static str, indices: &[usize], indptr: &[usize]) -> Result<(usize, usize)> {
     let &[stored] = indices else {
         return Err(Error::shape(op, indices, "of the indices must have one axis"));
@@ -37,7 +37,7 @@ fn structure(op: &'static str, indices: &[usize], indptr: &[usize]) -> Result<(u
     }
 }
 
-/// Number of rows and of columns of a matrix; for a vector, its length and 1.
+/// Returns the numbers of rows and of columns of a matrix; for a vector, its length and 1.
 fn dense(op: &'static str, x: &[usize]) -> Result<(usize, usize)> {
     match *x {
         [len] => Ok((len, 1)),
@@ -112,7 +112,7 @@ pub fn sampled_product(
     Ok(Compressed { rows, columns, stored, width, shape: vec![stored] })
 }
 
-/// Error for pointers that do not ascend from 0 to the number of stored elements.
+/// Returns the error for pointers that do not ascend from 0 to the number of stored elements.
 #[cold]
 pub fn bad_pointers(op: &'static str, stored: usize) -> Error {
     Error::argument(op, format!("the pointers must ascend from 0 to {stored}, the number of stored elements"))

@@ -3,8 +3,8 @@
 use super::count;
 use crate::{Error, Real, Result};
 
-/// Shape that the weights get so that they broadcast to the elements. Either the weights have the shape of the
-/// elements; or `axes` is a single axis, and there is one weight for each index of this axis.
+/// Returns the shape to which the weights are reshaped so that they broadcast to the elements. Either the weights have
+/// the shape of the elements; or `axes` is a single axis, and there is one weight for each index of this axis.
 pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]) -> Result<Vec<usize>> {
     match (weights, axes) {
         (weights, _) if weights == x => Ok(x.to_vec()),
@@ -17,8 +17,8 @@ pub fn weighted(op: &'static str, x: &[usize], weights: &[usize], axes: &[usize]
     }
 }
 
-/// Number of variables, and the number of observations of each variable. The variables are the rows if `rowvar` is
-/// true, and the columns otherwise.
+/// Returns the number of variables, and the number of observations of each variable. The variables are the rows if
+/// `rowvar` is true, and the columns otherwise.
 pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, usize)> {
     match *x {
         [n] => Ok((1, n)),
@@ -28,9 +28,10 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
     }
 }
 
-/// Number of edges of `bins` bins of equal width, the first edge and the last edge. Without a lower bound, the first
-/// edge is the smallest element, and without an upper bound, the last edge is the largest element; `ends` returns both.
-/// If there are no elements, these edges are 0 and 1. The edges are finite in `T`, the dtype of the elements.
+/// Returns the number of edges of `bins` bins of equal width, the first edge and the last edge. Without a lower bound,
+/// the first edge is the smallest element, and without an upper bound, the last edge is the largest element; `ends`
+/// returns both elements. If there are no elements, these edges are 0 and 1. The edges are finite in `T`, the dtype of
+/// the elements.
 pub fn bin_range<T: Real>(
     op: &'static str,
     bins: usize,
@@ -49,7 +50,7 @@ pub fn bin_range<T: Real>(
             (low.unwrap_or(least), high.unwrap_or(most))
         }
     };
-    // the given numbers may be too large for the dtype
+    // a bound in `f64` may be too large for the dtype
     let is_number = |x: f64| T::of(x).is_finite();
     if !is_number(low) || !is_number(high) || low > high {
         return Err(Error::argument(
@@ -60,7 +61,7 @@ pub fn bin_range<T: Real>(
     Ok(if low == high { (edges, low - 0.5, high + 0.5) } else { (edges, low, high) })
 }
 
-/// Number of edges of bins. Returns an error unless the shape has one axis with at least 2 edges.
+/// Returns the number of edges of bins. Returns an error unless the shape has one axis with at least 2 edges.
 pub fn bin_edges(op: &'static str, edges: &[usize]) -> Result<usize> {
     match edges {
         [0 | 1] => Err(Error::shape(op, edges, "of the bin edges must have at least 2 elements")),
@@ -69,13 +70,13 @@ pub fn bin_edges(op: &'static str, edges: &[usize]) -> Result<usize> {
     }
 }
 
-/// Error for bin edges that do not ascend.
+/// Returns the error for bin edges that do not ascend.
 pub fn not_ascending(op: &'static str) -> Error {
     Error::argument(op, "the bin edges must ascend")
 }
 
-/// Length of the result of counting integers, which is at least `minlength` and large enough for the largest integer.
-/// `ends` are the smallest and the largest integer.
+/// Returns the number of counts of integers, which is at least `minlength` and large enough for the largest integer.
+/// `ends` are the smallest and the largest integer; `None` if there are no integers.
 pub fn counted_places(op: &'static str, ends: Option<(i64, i64)>, minlength: usize, size: usize) -> Result<usize> {
     let mut len = minlength;
     if let Some((least, most)) = ends {
@@ -92,7 +93,7 @@ fn negative(op: &'static str, least: i64) -> Error {
     Error::argument(op, format!("an element is {least}, but none must be negative"))
 }
 
-/// Number of elements to count. If weights are given, there must be one weight for each element.
+/// Returns the number of elements to count. If there are weights, there must be one weight for each element.
 pub fn counted_numbers(op: &'static str, x: &[usize], weights: Option<&[usize]>) -> Result<usize> {
     let &[n] = x else { return Err(Error::shape(op, x, "must have one axis")) };
     match weights {

@@ -26,12 +26,12 @@ pub fn widen_f16(x: u16) -> f32 {
     f32::from_bits(bits | sign)
 }
 
-/// The bits of the nearest `f16`.
+/// Converts `x` to the bits of the nearest `f16`.
 #[inline(always)]
 pub fn narrow_f16(x: f32) -> u16 {
     let sign = (x.to_bits() & SIGN) >> 16;
     let size = x.to_bits() & !SIGN;
-    // adding 1/2 rounds a subnormal result to its last bit
+    // adding 1/2 rounds the magnitude to the last bit of a subnormal result
     let subnormal = (f32::from_bits(size) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
     let rounded = size.wrapping_add(0xfff + (size >> 13 & 1)).wrapping_sub((127 - 15) << 23) >> 13;
     let bits = if size < (127 - 14) << 23 { subnormal } else { rounded };
@@ -46,7 +46,7 @@ pub fn widen_bf16(x: u16) -> f32 {
     f32::from_bits((x as u32) << 16)
 }
 
-/// The bits of the nearest `bf16`.
+/// Converts `x` to the bits of the nearest `bf16`.
 #[inline(always)]
 pub fn narrow_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
@@ -54,8 +54,8 @@ pub fn narrow_bf16(x: f32) -> u16 {
     (if bits & !SIGN > INFINITY { bits | 0x40_0000 } else { rounded } >> 16) as u16
 }
 
-/// Truncates `x` to `f32`, and sets the last bit if the truncation lost anything. Rounding the result to a 16-bit float
-/// then gives the same as rounding `x`.
+/// Truncates `x` to `f32`, and sets the last bit if the truncation was not exact. Rounding the result to a 16-bit float
+/// then gives the same number as rounding `x` itself.
 #[inline(always)]
 pub fn shorten(x: f64) -> f32 {
     let near = x as f32;
@@ -65,7 +65,7 @@ pub fn shorten(x: f64) -> f32 {
 }
 
 /// Truncates `x` to the 53 bits of an `f64`, for a later rounding as in [`shorten`]. If `x` has more than 53 bits, the
-/// low 11 bits are cleared, and bit 11 is set if any of these bits was set.
+/// low 11 bits are cleared, and bit 11 is set if any of the low 11 bits was set.
 #[inline(always)]
 pub fn shorten_u64(x: u64) -> f64 {
     let low = x & 0x7ff;
@@ -81,19 +81,19 @@ pub trait Half: Element {
     /// Converts to the nearest 16-bit float.
     fn narrow(x: f32) -> Self;
 
-    /// The sine of a widened number.
+    /// Computes the sine of a widened number.
     #[inline(always)]
     fn sine(x: f32) -> f32 {
         float32::sin(x)
     }
 
-    /// The cosine of a widened number.
+    /// Computes the cosine of a widened number.
     #[inline(always)]
     fn cosine(x: f32) -> f32 {
         float32::cos(x)
     }
 
-    /// The tangent of a widened number.
+    /// Computes the tangent of a widened number.
     #[inline(always)]
     fn tangent(x: f32) -> f32 {
         float32::tan(x)
@@ -164,7 +164,7 @@ macro_rules! words {
             <$t>::narrow(shorten(shorten_u64(x)))
         }
 
-        /// The nearest representable value after `x` in the direction of `y`.
+        /// Returns the nearest representable value after `x` in the direction of `y`.
         #[inline(always)]
         pub fn nextafter(x: $t, y: $t) -> $t {
             let (from, to) = (x.widen(), y.widen());

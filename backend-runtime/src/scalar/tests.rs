@@ -136,13 +136,13 @@ fn apply<X: Copy + Debug, Y: Copy + Debug>(word: &str, forms: Forms<X, Y>, x: &[
     alone
 }
 
-/// The lines of the data that contain reference values of a scalar function.
+/// Returns the lines of the data that contain reference values of a scalar function.
 fn lines<'a>(data: &'a str, word: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
     data.lines().map(|line| line.split(' ').collect::<Vec<_>>()).filter(move |line| line[0] == word)
 }
 
-/// Maximum distance of a result from the correctly rounded value, counted in floats. A distance of 1 means an error
-/// below 1.5 ulp, and in most cases below 1 ulp.
+/// Returns the maximum distance of a result from the correctly rounded value, counted in floats. A distance of 1 means
+/// an error below 1.5 ulp, and in most cases below 1 ulp.
 fn allowed(word: &str) -> i64 {
     match word {
         "acosh" | "erfc" | "gamma" | "erfinv" | "erfcinv" | "i0" | "i0e" | "i1" | "i1e" | "beta" => 2,
@@ -232,7 +232,7 @@ fn complex_words_are_near_the_exact_values() {
     complex_words::<f64>(f64::EPSILON);
 }
 
-/// The function of this name in the standard library or in `libm`.
+/// Returns the function of this name in the standard library or in `libm`.
 fn standard(word: &str) -> Option<fn(f64) -> f64> {
     Some(match word {
         "exp" => f64::exp,
@@ -264,7 +264,7 @@ const WORDS: [&str; 20] = [
     "cosh", "tanh", "erf", "erfc", "exp2", "cbrt",
 ];
 
-/// Pseudo-random bits.
+/// Returns a generator of pseudo-random bits.
 fn dice() -> impl FnMut() -> u64 {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     move || {

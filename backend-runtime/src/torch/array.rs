@@ -112,7 +112,7 @@ pub(super) fn view_of(tensor: &Tensor, dtype: DType) -> Option<View<'_>> {
     let strides = tensor.strides();
     // SAFETY: libtorch's strides are never negative, so they have the same values as `usize` and as `isize`.
     let strides = unsafe { std::slice::from_raw_parts(strides.as_ptr().cast(), strides.len()) };
-    // the address is aligned for every dtype, even if there are no elements
+    // a tensor without elements gets a placeholder address, which is aligned for every dtype
     let none = std::ptr::dangling::<u64>().cast();
     let start = if tensor.size() == 0 { none } else { tensor.data().cast_const().cast() };
     Some(View { start, dtype, shape: tensor.shape(), strides })

@@ -122,8 +122,8 @@ fn explain(op: &'static str, error: Error, args: &[Arg<'_>]) -> Error {
     }
 }
 
-/// If libtorch computes in float32, the arguments with infinity in place of all numbers beyond float32's range, because
-/// libtorch refuses these numbers. `None` if no argument changes.
+/// Replaces the numbers beyond float32's range by infinity if libtorch computes in float32, because libtorch refuses
+/// these numbers. Returns `None` if no argument changes.
 fn infinite_beyond_float32<'a>(dtype: DType, args: &[Arg<'a>]) -> Option<Vec<Arg<'a>>> {
     let narrow = matches!(dtype, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Complex64);
     let beyond = |arg: &Arg<'_>| matches!(arg, Arg::Real(x) if x.abs() > f64::from(f32::MAX));

@@ -52,7 +52,8 @@ pub fn build_shim(libtorch: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The shim for this libtorch; the path must have no symbolic links.
+/// Returns the shim for the libtorch in the folder `libtorch`, and compiles the shim unless the cache has it. The path
+/// must not contain symbolic links.
 pub(super) fn shim(libtorch: &Path) -> Result<Built> {
     let prefix = prefix(libtorch)?;
     let folder = match cache::folder("") {
@@ -62,7 +63,7 @@ pub(super) fn shim(libtorch: &Path) -> Result<Built> {
     if let Some(path) = kept(&folder, &prefix) {
         return Ok(Built { path, unkept: None });
     }
-    // the work folder is in the cache folder, because a finished file can be moved only within one file system
+    // the shim is compiled in a folder inside the cache folder, which only this user can write
     let work = match Private::new_in(&folder) {
         Ok(work) => work,
         Err(why) => return for_this_run(libtorch, why),

@@ -167,7 +167,8 @@ impl Drop for Results {
 pub type OpContext<'b> = crate::raw::OpContext<'b, Torch>;
 
 impl OpContext<'_> {
-    /// Returns an error if the dtype is bool. Loops whose results would not be bools call this function.
+    /// Returns an error if the call's dtype is bool. Ops that are undefined for bools call this method before they run
+    /// a loop on the host.
     pub fn require_numbers(self) -> Result<()> {
         if self.dtype == DType::Bool { Err(Error::dtype(self.op, self.dtype)) } else { Ok(()) }
     }

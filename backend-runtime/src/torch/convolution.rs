@@ -24,7 +24,8 @@ fn is_integer(dtype: DType) -> bool {
     !matches!(dtype.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
 
-/// Convolution: each result is the sum of the kernel's elements times the elements of `x` under the kernel.
+/// Convolution. Each element of the result is the sum of products of a window of `x` and the convolution kernel
+/// `weight`, plus the bias.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv(
     on: OpContext<'_>,
@@ -58,8 +59,8 @@ pub fn conv(
     on.leave(via, on.call(schema, arguments)?)
 }
 
-/// Transposed convolution: for each element of `x`, adds the kernel times this element to the part of the result that
-/// belongs to the element.
+/// Transposed convolution. For each element of `x`, the convolution kernel `weight` times this element is added to a
+/// window of the result; the bias is added to each element of the result.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn conv_transpose(
     on: OpContext<'_>,

@@ -238,7 +238,7 @@ pub fn pow(on: OpContext<'_>, x1: RawOperand<'_, Tensor>, x2: RawOperand<'_, Ten
             let power = on.call(&ops::POW, args![&on.cast(&x, DType::Int64)?, &on.cast(&y, DType::Int64)?])?;
             on.cast(&power, on.dtype)
         }
-        // libtorch's complex power is inaccurate, so it is computed in complex128, which has digits to spare
+        // libtorch's complex power is inaccurate, so powers of complex64 are computed in complex128 and rounded
         DType::Complex64 | DType::Complex128 => {
             let [x, y] = on.operands(DtypeStrategy::Direct, [x1, x2])?;
             let [x, y] = [on.cast(&x, DType::Complex128)?, on.cast(&y, DType::Complex128)?];

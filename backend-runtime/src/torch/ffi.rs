@@ -59,7 +59,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// No value.
+    /// The absence of a value, such as an optional argument that is not passed.
     pub const NONE: Value = Value { tag: tag::NONE, aux: 0, word: 0, count: 0 };
 }
 
@@ -130,7 +130,7 @@ impl Shim {
         unsafe { CStr::from_ptr((self.version)()) }.to_string_lossy().into_owned()
     }
 
-    /// The error of a status that is not [`status::DONE`].
+    /// Converts a status other than [`status::DONE`] to an error of the op `op`.
     #[cold]
     #[inline(never)]
     pub fn error(&self, op: &'static str, status: c_int, device: &dyn std::fmt::Display) -> Error {

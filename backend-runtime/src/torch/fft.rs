@@ -93,7 +93,7 @@ over_several_axes! {
     fftn -> to_complex = FFTN, FFT, FFT, half: Neither;
     /// Inverse of `fftn`.
     ifftn -> to_complex = IFFTN, IFFT, IFFT, half: Neither;
-    /// `fftn` of real `x`: the last axis keeps its non-negative frequencies.
+    /// `fftn` of real `x`: along the last of the axes, the result has only the non-negative frequencies.
     rfftn -> to_complex = RFFTN, RFFT, FFT, half: Result;
     /// Inverse of `rfftn`.
     irfftn -> to_real = IRFFTN, IRFFT, IFFT, half: Input;
@@ -113,7 +113,7 @@ fn centred(on: OpContext<'_>, x: &Tensor, axes: Axes, shift: fn(usize) -> usize)
     rotate(on, x, &rules::halves(on.op, axes, x.shape(), shift)?)
 }
 
-/// Sample frequencies: `count` integers divided by `n * d`.
+/// Sample frequencies: the `count` numbers that `integers` returns, divided by `n * d`.
 fn frequencies(
     on: OpContext<'_>,
     n: usize,

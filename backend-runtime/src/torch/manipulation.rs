@@ -139,7 +139,7 @@ pub fn roll(on: OpContext<'_>, x: &Tensor, shift: &[isize], axis: Axes) -> Resul
     }
 }
 
-/// Rolls each axis by its shift.
+/// Rolls (cyclically shifts) each axis k of `x` by `shifts[k]`.
 pub(super) fn rotate(on: OpContext<'_>, x: &Tensor, shifts: &[usize]) -> Result<Tensor> {
     if x.size() == 0 || shifts.iter().all(|&shift| shift == 0) {
         return Ok(x.clone());
@@ -154,7 +154,7 @@ pub fn flip(on: OpContext<'_>, x: &Tensor, axis: Axes) -> Result<Tensor> {
     on.reverse(x, &axes)
 }
 
-/// Pads the array with a border.
+/// Pads the array with a border, of the constant `value` or of elements of the array.
 pub fn pad(on: OpContext<'_>, x: &Tensor, widths: &[usize], mode: PadMode, value: crate::Number) -> Result<Tensor> {
     let value = dispatch!(on.dtype, T => value.element::<T>(on.op).map(RawElement::of))?;
     let lengths = x.shape();

@@ -9,7 +9,7 @@ macro_rules! ops {
             pub static $name: Schema = Schema::new(concat!("aten::", $op), concat!("", $($overload)?));
         )*
 
-        /// All ops of this list.
+        /// All ops of this file, so that a test can check that libtorch has them.
         #[cfg(test)]
         pub static EVERY: &[&Schema] = &[$(&$name,)* &COPY_IN_PLACE, &INDEX_PUT_IN_PLACE];
     };

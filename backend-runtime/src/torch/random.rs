@@ -68,7 +68,7 @@ pub fn random_integers(on: OpContext<'_>, shape: &[usize], low: RawElement, high
     })
 }
 
-/// A random permutation of 0 .. n - 1.
+/// A random permutation of the integers from 0 to n - 1.
 pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<Tensor> {
     let b = on.backend;
     dispatch!(on.dtype, T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64] => {

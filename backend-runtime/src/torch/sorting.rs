@@ -53,7 +53,8 @@ pub fn argsort(on: OpContext<'_>, x: &Tensor, axis: isize, descending: bool) -> 
     on.reshape(&ordered(on, x, axis, descending)?.1, &shape)
 }
 
-/// The index at which to insert each element of `x2` into the sorted `x1` so that `x1` stays sorted.
+/// For each element of `x2`, returns the index at which it can be inserted into the sorted 1-D array `x1`, so that `x1`
+/// stays sorted. If `x1` is not sorted, `sorter` has the indices that sort it.
 pub fn searchsorted(
     on: OpContext<'_>,
     x1: &Tensor,

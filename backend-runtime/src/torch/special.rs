@@ -96,7 +96,7 @@ pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
 
 /// `log(1 + exp(beta x)) / beta`. The product and the quotient are separate ops, so that the results follow the formula
 /// even if they overflow, or if `beta` is infinite or zero. For `y` above 40, `log(1 + exp(y))` rounds to `y` in every
-/// dtype.
+/// dtype, so 40 is passed as the threshold above which libtorch's op returns `y`.
 pub fn softplus(on: OpContext<'_>, x: &Tensor, beta: f64) -> Result<Tensor> {
     let x = on.enter(DtypeStrategy::Float32, x)?;
     let value = on.call(&ops::SOFTPLUS, args![&on.scaled(&x, beta)?, 1.0, 40.0])?;
@@ -111,7 +111,8 @@ fn computed(on: OpContext<'_>, number: f64) -> f64 {
     RawElement::of(number).to(dtype).to_f64()
 }
 
-/// `x` times the normal distribution function of `x`. libtorch's own op suffers from cancellation for negative `x`.
+/// `x` times the standard normal distribution function at `x`. If `approximate` is true, the distribution function is
+/// approximated by `tanh`. libtorch's own op suffers from cancellation for negative `x`.
 pub fn gelu(on: OpContext<'_>, x: &Tensor, approximate: bool) -> Result<Tensor> {
     let via = DtypeStrategy::Float32;
     let x = on.enter(via, x)?;

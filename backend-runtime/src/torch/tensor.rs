@@ -82,7 +82,7 @@ impl Tensor {
         DType::ALL.into_iter().find(|dtype| ffi::code(*dtype) == code)
     }
 
-    /// -1 for the host, else the GPU's ordinal.
+    /// -1 for the host, 256 for the GPU of a Mac, else the GPU's ordinal.
     pub fn device(&self) -> i32 {
         // SAFETY: the tensor is alive.
         unsafe { (shim().device)(self.as_ptr()) }
@@ -170,8 +170,8 @@ impl Number {
         RawElement::of(x).into()
     }
 
-    /// A number in float64, or else in float32. An operation on a 0-dimensional tensor and a number gives the wider of
-    /// the two dtypes, so the number must have the dtype of the tensor.
+    /// A number in float64 if `is_float64` is true, else in float32. An operation on a 0-dimensional tensor and a
+    /// number gives the wider of the two dtypes, so the number must have the dtype of the tensor.
     pub fn real(x: f64, is_float64: bool) -> Number {
         if is_float64 { Number::of(x) } else { Number::of(x as f32) }
     }
@@ -209,7 +209,7 @@ pub enum Arg<'a> {
 pub struct Tensors<'a>(Vec<Option<NonNull<Impl>>>, PhantomData<&'a Tensor>);
 
 impl<'a> Tensors<'a> {
-    /// The tensors, in order.
+    /// Collects pointers to the tensors, in order.
     pub fn of(tensors: impl IntoIterator<Item = Option<&'a Tensor>>) -> Tensors<'a> {
         Tensors(tensors.into_iter().map(|t| t.map(|t| t.0)).collect(), PhantomData)
     }
@@ -225,7 +225,7 @@ impl<'a> Tensors<'a> {
 }
 
 impl Arg<'_> {
-    /// A number of the call's dtype.
+    /// A number of dtype `T`.
     pub fn element<T: Element>(x: T) -> Self {
         Arg::Number(Number::of(x))
     }

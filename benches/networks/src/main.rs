@@ -12,7 +12,7 @@ const RATE: f64 = 0.5;
 const EPS: f64 = 1e-7;
 const STEP: &str = "step of a 4-16-1 network";
 
-/// Element `k` of a sequence that is the same in all programs, as in `benches/mlp.rs`.
+/// Returns element `k` of a sequence of numbers between -0.5 and 0.5. `benches/mlp.rs` has the same sequence.
 fn number(k: usize) -> f32 {
     ((k * 37 + 11) % 101) as f32 / 101.0 - 0.5
 }

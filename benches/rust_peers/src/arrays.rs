@@ -84,7 +84,7 @@ impl Arrays {
     }
 }
 
-/// For each square matrix, the product with its transpose, plus the identity.
+/// Returns, for each square matrix, the product of the matrix with its transpose, plus the identity.
 fn positive_definite(matrices: &[f64], n: usize) -> Vec<f64> {
     let of = |m: &[f64], i: usize, j: usize| (0..n).map(|k| m[i * n + k] * m[j * n + k]).sum::<f64>();
     let element = |m: &[f64], at: usize| of(m, at / n, at % n) + f64::from(u8::from(at / n == at % n));

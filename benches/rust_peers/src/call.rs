@@ -1,4 +1,4 @@
-//! The form in which the program times the calls of a library, and the sums of the elements of the calls' results.
+//! The type of a library's prepared call, and the sum of the elements of a call's result.
 
 use half::f16;
 use ndarray::{ArrayRef, Dimension};

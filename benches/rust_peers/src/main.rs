@@ -30,7 +30,7 @@ use std::{
 /// Minimum duration of a measurement, which has at least two rounds.
 const TIME: Duration = Duration::from_millis(15);
 
-/// A library's prepared call, and the sum of its result.
+/// A library's prepared call, and the sum of the elements of its result.
 struct Ready {
     text: String,
     call: Option<Call>,
@@ -96,7 +96,7 @@ fn least(call: &mut Call) -> f64 {
     least.as_nanos() as f64 / f64::from(many)
 }
 
-/// Each library with its version in the manifest.
+/// Returns the names of the libraries with their versions in the manifest, as one text.
 fn versions() -> String {
     let version = |line: &str| {
         let (name, rest) = line.split_once(" = ")?;

@@ -1,5 +1,5 @@
-//! Calls of candle. candle's tensors have a dtype only at run time, so a call compiles for all dtypes, and may fail in
-//! the first run.
+//! Calls of candle. The dtype of candle's tensors is known only at run time, so a call compiles for all dtypes, and may
+//! fail in the first run.
 
 use crate::{
     arrays::{Arrays, Layout},

@@ -1,4 +1,4 @@
-//! Calls of rstsr on its faer device. With the default features, its linear algebra has only products.
+//! Calls of rstsr on its faer device. With the default features, the linear algebra of rstsr has only products.
 
 use crate::{
     arrays::{Arrays, Layout},

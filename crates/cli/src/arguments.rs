@@ -36,11 +36,11 @@ pub enum Command {
     Ops(String),
     /// Show the documentation of an op.
     Help(String),
-    /// Compute the calls of a text.
+    /// Compute the calls in this text.
     Call(String),
-    /// Compute the calls of a file, or of the standard input for `-`.
+    /// Compute the calls in this file, or the calls on the standard input if the name is `-`.
     Run(String),
-    /// Measure a call, or an op by its name.
+    /// Measure the time of this call, or of a call of the op with this name.
     Bench(String),
 }
 
@@ -55,13 +55,13 @@ pub struct Arguments {
     pub backend: Option<String>,
     /// Precision of numbers for which no dtype is given.
     pub precision: Option<DType>,
-    /// Output files, each with the name of the variable to be stored, if a name is given.
+    /// Output files. Each has the name of the variable to be stored; `None` stands for the result of the last call.
     pub out: Vec<(Option<String>, PathBuf)>,
     /// Minimum duration of calls in the printed profile; `None` if no profile is printed.
     pub profile: Option<Duration>,
     /// Output file of the trace.
     pub trace: Option<PathBuf>,
-    /// Number of elements of arrays for which the command line gives no value.
+    /// Number of elements of the array that `bench` makes for each variable without a value on the command line.
     pub size: usize,
 }
 

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time for which each backend is measured.
+/// Minimum duration of the measurement on each backend.
 const LONG: Duration = Duration::from_millis(500);
 
 /// Measures the shortest time of a call on each available backend, or on the named backend only.
@@ -57,8 +57,9 @@ fn least(b: &AnyBackend, script: &Script, variables: &mut Variables<AnyBackend>)
     Ok((least, calls))
 }
 
-/// Makes the text of a call of an op, in which the arguments have the names of the parameters. Fails if a required
-/// parameter is neither an array of the op's dtype nor axes.
+/// Returns the text of a call of an op with its required arguments, such as `sum(x, ..)`. An array argument is a
+/// variable with the name of its parameter; axes are `..`, and a single axis is `0`. Fails if another kind of argument
+/// is required.
 fn call_of(op: &OpInfo) -> Outcome<String> {
     let mut args = Vec::new();
     for param in op.params.iter().filter(|param| param.default.is_none()) {

@@ -63,8 +63,8 @@ pub fn call(arguments: &Arguments, text: &str) -> Outcome<String> {
     computed(arguments, &script, |_| Ok(Variables::new()))
 }
 
-/// Like `call`, but reads a file, or the standard input (`-`). The file contains a script as text, or a saved program
-/// with its arrays.
+/// Like `call`, but reads the calls from a file, or from the standard input if `file` is `-`. The file contains a
+/// script as text, or a saved program with its arrays.
 pub fn run(arguments: &Arguments, file: &str) -> Outcome<String> {
     match program(file)? {
         Text::Plain(text) => {
@@ -115,8 +115,8 @@ fn program(file: &str) -> Outcome<Text> {
     String::from_utf8(bytes).map(Text::Plain).map_err(wrong)
 }
 
-/// Runs a script, writes its results to files, and returns the text to print. Variables from the command line replace
-/// variables of the same name in `known`.
+/// Runs a script, writes its results to files, and returns the text to print. `known` returns the variables that the
+/// program defines; variables from the command line replace those of the same name.
 fn computed(
     arguments: &Arguments,
     script: &Script,

@@ -23,7 +23,7 @@ pub fn devices() -> String {
     out
 }
 
-/// One line for each op that matches the words; without words, all ops.
+/// Returns one line for each op that matches the words, or for every op if there are no words.
 pub fn ops(words: &str) -> String {
     let found = search(words);
     if found.is_empty() {

@@ -1,7 +1,7 @@
 //! Expected results of the conformance tests of the crate `backends`, as data.
 //!
 //! `cargo xtask golden` of the repository computes the results of the ops with NumPy and SciPy, and `cargo xtask
-//! golden-torch` computes the gradients with PyTorch. The module `conformance` of `backends` reads the formats.
+//! golden-torch` computes the gradients with PyTorch. The module `conformance` of `backends` parses these files.
 
 macro_rules! groups {
     ($($group:ident)*) => {
@@ -13,7 +13,7 @@ macro_rules! groups {
             }
         }
 
-        /// The groups that have results.
+        /// The groups for which `of_group` returns results.
         pub const GROUPS: &[&str] = &[$(stringify!($group)),*];
     };
 }

@@ -30,7 +30,7 @@ use std::fmt::Debug;
 #[cfg(not(feature = "faer"))]
 use without::{cholesky, eigen, lu, qr, svd};
 
-/// A complex number.
+/// A complex number in double precision.
 #[allow(non_camel_case_types)] // the name that faer uses
 pub type c64 = num_complex::Complex<f64>;
 

@@ -6,12 +6,12 @@
 
 use super::{Result, Scalar, room::list};
 
-/// An element needs no scaling if its exponent is at most this in magnitude. Even the fourth powers of such elements
-/// are normal numbers.
+/// An element needs no scaling if its binary exponent is at most this in magnitude. Even the fourth powers of such
+/// elements are normal numbers.
 const ORDINARY: i32 = 200;
 
-/// A right-hand side needs no scaling if its largest exponent is at most this in magnitude. Larger exponents are close
-/// to the limits of doubles.
+/// A right-hand side needs no scaling if the exponent of its largest element is at most this in magnitude. Larger
+/// exponents are close to the limits of doubles.
 const FAR: i32 = 1000;
 
 /// Value that represents the exponent of 0.
@@ -28,7 +28,7 @@ fn exponent(x: f64) -> i32 {
     }
 }
 
-/// The exponent of an element: that of its real or its imaginary part, whichever part is larger in magnitude.
+/// The exponent of the real or the imaginary part of an element, whichever part is larger in magnitude.
 fn exponent_of<T: Scalar>(x: T) -> i32 {
     exponent(x.largest_part())
 }
@@ -40,7 +40,7 @@ fn pow2(e: i32) -> f64 {
 
 /// `x` times 2 to the power of `e`, rounded once.
 pub fn scaled<T: Scalar>(x: T, e: i32) -> T {
-    // only one product is rounded: if a product is subnormal before the last factor, it is 0 after the last factor
+    // only one of the products is rounded: if a product before the last factor is subnormal, the final product is 0
     match e {
         -1000..=1000 => x.by(pow2(e)),
         -2000..=2000 => x.by(pow2(e / 2)).by(pow2(e - e / 2)),
@@ -90,7 +90,7 @@ impl Balance {
     /// Afterwards the largest element of each nonzero row is between 1 and 2. Returns `None` if the matrix is not
     /// scaled: either no element needs scaling, or an element is infinite or NaN.
     pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
-        // most matrices need no scaling; a single pass without branches finds this out
+        // most matrices need no scaling; a single pass without branches checks this
         let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));
         let is_beyond = |x: f64| x.is_nan() | (x > most) | ((x < least) & (x != 0.0));
         if !a.iter().fold(false, |beyond, x| beyond | is_beyond(x.largest_part())) {

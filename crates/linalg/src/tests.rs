@@ -90,7 +90,7 @@ mod checks {
         for n in [0, 1, 4, 40, 70] {
             let a = positive(make, n);
             let mut l = a.clone();
-            // the part above the diagonal is not read
+            // `cholesky` does not read the elements above the diagonal, so they may have any values
             (0..n).for_each(|j| l[j * n..j * n + j].fill(T::ONE.over(f64::MIN_POSITIVE)));
             T::cholesky(&mut l, n).unwrap();
             let back = product(&l, &adjoint(&l, n, n), n, n, n);

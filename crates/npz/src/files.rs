@@ -44,8 +44,8 @@ pub trait NumpyFiles: Arrays {
 
     /// Writes an array to a `.npy` file, in C order and little endian. An existing file is overwritten.
     ///
-    /// NumPy has no bfloat16: it reads such a file as untyped elements of two bytes, which the package `ml_dtypes` can
-    /// convert.
+    /// NumPy has no bfloat16: it reads a file of this dtype as untyped elements of two bytes, which the package
+    /// `ml_dtypes` can convert.
     fn save_npy<'a, T: Element>(&self, path: impl AsRef<Path>, x: impl IntoArray<'a, Self::Array<T>>) -> Result<()> {
         save(path.as_ref(), &host(self, &*x.into_array())?)
     }
@@ -58,7 +58,8 @@ pub trait NumpyFiles: Arrays {
 
 impl<B: Arrays> NumpyFiles for B {}
 
-/// A function that takes an array whose dtype is known only at run time.
+/// A function that is generic over the dtype of its array argument. [`with_array`] calls it with the dtype that the
+/// array has at run time.
 pub(crate) trait WithArray {
     fn run<T: Element>(self, x: &HostArray<T>) -> Result<()>;
 }
@@ -71,7 +72,7 @@ impl WithArray for Save<'_> {
     }
 }
 
-/// Runs `f` on the array in a value, with the array's dtype.
+/// Runs `f` on the array or number in a value, with the dtype of the value. Any other value is an error.
 pub(crate) fn with_array<B: Arrays>(b: &B, x: &Value<B>, f: impl WithArray) -> Result<()> {
     match x {
         Value::Array(x) => dispatch!(x.dtype(), T => match x.get::<T>() {

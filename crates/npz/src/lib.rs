@@ -168,7 +168,8 @@ impl Npz {
     pub fn text(&self, name: &str) -> Result<String> {
         self.read(name, |file, length| {
             let mut bytes = npy::reserved(usize::try_from(length).unwrap_or(usize::MAX))?;
-            // reads at most the declared length; the checksum is verified at the end
+            // reads up to one byte more than the declared length: this detects longer data, and the checksum is
+            // verified only at the end of the data
             file.take(length.saturating_add(1)).read_to_end(&mut bytes)?;
             if bytes.len() as u64 != length {
                 return Err(npy::damaged(format!("{} bytes of text, {length} were promised", bytes.len())));

@@ -19,9 +19,9 @@ use std::{
 
 /// A memory-mapped `.npy` file, for arrays that are larger than memory, or that are read in parts in any order.
 ///
-/// The mapped pages belong to the system's file cache, so no page is read twice, processes share the pages, and the
-/// system frees them if memory is short. `read` and `array` copy parts; [`Mapped::view`] does not
-/// copy.
+/// The mapped pages belong to the operating system's file cache: a page in memory is not read from the disk again,
+/// processes share the pages, and the system frees pages if memory is short. `read` and `array` copy parts of the
+/// array; [`Mapped::view`] does not copy.
 ///
 /// ```
 /// use backends::prelude::*;
@@ -209,7 +209,7 @@ impl MappedMut {
         MappedMut::open(path)
     }
 
-    /// Maps an existing file.
+    /// Maps an existing file for reading and writing.
     pub fn open(path: impl AsRef<Path>) -> Result<MappedMut> {
         let path = path.as_ref();
         let open = || {

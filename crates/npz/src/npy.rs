@@ -18,7 +18,7 @@ pub(crate) fn damaged(why: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidData, why.into())
 }
 
-/// Explains the error of a read. If the data ended early, the error has the text `why`.
+/// Returns an error with the text `why` if `e` reports that the data ended early; returns any other error unchanged.
 fn explain(e: Error, why: &str) -> Error {
     if e.kind() == ErrorKind::UnexpectedEof { damaged(why) } else { e }
 }

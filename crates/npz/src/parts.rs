@@ -16,7 +16,8 @@ use std::{
     path::Path,
 };
 
-/// Reads a part of an array. `fill` copies bytes of the file, from a given offset, into a block.
+/// Reads a part of an array. `fill` fills the slice that it receives with the bytes of the file from the given offset
+/// on.
 pub(crate) fn read_part<T: Element>(
     header: &Header,
     elements: Elements,
@@ -33,7 +34,7 @@ pub(crate) fn read_part<T: Element>(
     }
     let [lengths, inner] = [&header.shape, &shape].map(|s| axes.iter().map(|&k| s[k]).collect::<Vec<_>>());
     let ranges: Vec<_> = axes.iter().map(|&k| ranges[k].clone()).collect();
-    // if the part has no elements, its other lengths may be arbitrarily large
+    // if the part has no elements, the product of its lengths may overflow
     let mut values = npy::reserved(if shape.contains(&0) { 0 } else { shape.iter().product() })?;
     let mut block = Vec::new();
     for (at, n) in parts::runs(&lengths, &ranges) {
@@ -49,8 +50,8 @@ pub(crate) fn read_part<T: Element>(
     Ok(if header.fortran { part.reversed_axes() } else { part })
 }
 
-/// Writes `part` to an array in C order, so that the first element of `part` is at index `start`. `store` writes bytes
-/// at a given offset of the file.
+/// Writes `part` to an array in C order, so that the first element of `part` is at index `start`. `store` writes the
+/// bytes that it receives to the file, from the given offset on.
 pub(crate) fn write_part<T: Element>(
     shape: &[usize],
     data: u64,

@@ -88,7 +88,7 @@ impl SavedProgram {
         self.text.parse().map_err(wrong)
     }
 
-    /// The names of the arrays that the calls start with.
+    /// The names of the constants, which are the arrays that the calls start with.
     pub fn names(&self) -> Vec<&str> {
         self.file.names().into_iter().filter(|name| *name != SCRIPT).collect()
     }

@@ -1,8 +1,8 @@
 //! Tests that damaged `.npy` and `.npz` files cause no panic, no hang, and no allocation of more memory than a file's
 //! content can need.
 //!
-//! Each run makes the same damage. To test other damage for a given number of seconds, run `FUZZ_SECONDS=60 FUZZ_SEED=7
-//! cargo test -p backends-npz --test fuzz`.
+//! Each run of the tests causes the same damage. To test other damage for a given number of seconds, run
+//! `FUZZ_SECONDS=60 FUZZ_SEED=7 cargo test -p backends-npz --test fuzz`.
 
 mod common;
 

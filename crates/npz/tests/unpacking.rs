@@ -60,7 +60,8 @@ fn no_more_is_unpacked_than_the_header_promises() {
 #[test]
 fn what_a_file_cannot_hold_is_refused_before_memory_is_asked_for() {
     let alone = alone();
-    // 8 GiB of numbers, either packed into a hundred bytes, or stored in a file that ends early
+    // both files declare 8 GiB of numbers, but contain only the header: compressed in the first case, stored in the
+    // second
     let header = npy("<f8", false, "(1073741824,)", &[]);
     let length = header.len() as u64 + (8 << 30);
     let packed = and_zeros(&header, 0);

@@ -9,7 +9,7 @@ use backends_sharded::{Sharded, World, run};
 use std::time::Instant;
 
 /// Computes one time step, in which every point moves towards the mean of its neighbours.
-#[allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
+#[allow(clippy::reversed_empty_ranges)] // in `1..-1`, -1 counts from the end of the axis
 fn step<B: Backend>(b: &B, u: &mut B::Array<f64>) -> Result<()> {
     let next = expr!(b, u[1..-1, 1..-1] + 0.1 * (u[..-2, 1..-1] + u[2.., 1..-1] + u[1..-1, ..-2] + u[1..-1, 2..] - 4.0 * u[1..-1, 1..-1]))?;
     b.set(u, ix![1..-1, 1..-1], next)

@@ -1,5 +1,5 @@
-//! Changes the layouts of arrays, which say how elements are distributed over ranks: splits, gathers and redistributes
-//! arrays. The indices along the split axis of an array are called its rows.
+//! Splits, gathers and redistributes arrays by changing their layouts. A layout defines how the elements of an array
+//! are distributed over the ranks. In this module, the rows of an array are the indices along its split axis.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
@@ -42,8 +42,7 @@ impl<B: Backend> Sharded<B> {
         self.filled(layout, part)
     }
 
-    /// Like `array`, but does not check whether the array is split although it has no elements. The caller must exclude
-    /// this case.
+    /// Like `array`, but the caller must ensure that an array without elements is not split.
     #[inline(always)]
     fn filled<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
         self.count_part(part.nbytes());
@@ -59,7 +58,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Returns the indices `rows` of a part along `axis`. The result is a view if the inner backend has views.
+    /// Returns the slice `rows` of a part along `axis`. The result is a view if the inner backend has views.
     pub(crate) fn cut<T: Element>(&self, x: &Part<B, T>, axis: usize, rows: Range<usize>) -> Result<Part<B, T>> {
         if rows == (0..self.within.shape(x)[axis]) {
             return Ok(x.clone());
@@ -92,9 +91,9 @@ impl<B: Backend> Sharded<B> {
         Ok(self.array(layout, part))
     }
 
-    /// Makes an array of this backend from the result of an op along `axis`, if there is only one rank. If the axis is
-    /// long enough, the array is split along it, as the result of several ranks would be; otherwise, it is split
-    /// according to the policy.
+    /// Makes an array of this backend from `x`, the result of an op along `axis`, if there is only one rank. If the
+    /// axis is long enough, the array is split along this axis, like the result of several ranks; otherwise, it is
+    /// split according to the policy.
     #[inline]
     pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
@@ -150,8 +149,8 @@ impl<B: Backend> Sharded<B> {
         Ok(Cow::Owned(self.array(Layout::along(x.layout.shape.clone(), axis), part)))
     }
 
-    /// Gathers all of `x` on every rank, for an op without a distributed algorithm. The policy limits the size of `x`,
-    /// and the gathered bytes are counted in the statistics.
+    /// Gathers all of `x` on every rank, for an op without a distributed algorithm. An array that exceeds the limit of
+    /// the policy is an error. The gathered bytes are counted in the statistics.
     pub(crate) fn whole<T: Element>(&self, op: &'static str, x: Cow<'_, ShardedArray<B, T>>) -> Result<Part<B, T>> {
         if x.layout.split.is_none() || self.ranks() == 1 {
             return Ok(x.into_owned().part);
@@ -238,8 +237,8 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Changes the split from axis `from` to another axis. Each rank sends every other rank one block: the intersection
-    /// of the sender's old rows with the receiver's new rows.
+    /// Changes the split axis of an array from `from` to `to`. Each rank sends every other rank one block: the
+    /// intersection of the sender's old rows with the receiver's new rows.
     fn turned<T: Element>(
         &self,
         op: &'static str,

@@ -166,7 +166,7 @@ struct Parts<'p, 'a, B: Backend> {
 }
 
 impl<B: Backend> Parts<'_, '_, B> {
-    /// This rank's part of array number `k` of the formula.
+    /// Returns this rank's part of array number `k` of the formula, in the common layout.
     fn part<T: Element>(&mut self, k: usize, x: &ShardedArray<B, T>) -> Result<Part<B, T>> {
         const OP: &str = formula::NAME;
         if !self.moved.contains_key(&k) && self.b.moved_by(self.plan, k, &x.layout).is_some() {

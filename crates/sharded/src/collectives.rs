@@ -293,7 +293,7 @@ fn sizes(shapes: &[Vec<usize>]) -> Vec<usize> {
     shapes.iter().map(|shape| shape.iter().product()).collect()
 }
 
-/// Copies elements, passes the copy to `call`, which changes it in place, and returns the copy.
+/// Copies elements, lets `call` change the bytes of the copy in place, and returns the changed elements.
 fn changed<T: Element>(
     op: &'static str,
     elements: &[T],

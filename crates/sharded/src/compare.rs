@@ -123,7 +123,7 @@ fn host<T: Element>(x: &HostArray<T>) -> String {
 /// Hashes all elements in C order, regardless of their order in memory.
 fn hash<T: Element>(x: &HostArray<T>) -> u64 {
     let of = |elements: &[T]| {
-        // each step of FxHash takes a word of 8 bytes, so the hash is computed as fast as memory can be read
+        // each step of FxHash processes 8 bytes, so the hash is computed as fast as memory can be read
         let bytes = bytes::as_bytes(elements);
         let (words, rest) = bytes.as_chunks::<8>();
         let step = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -64,8 +64,9 @@ pub fn full_like<B: Backend, T: Element>(
     made_like(b, x, |part| b.within.full_like(part, value))
 }
 
-/// Converts diagonal `k` of the whole matrix to the number of the same diagonal in this rank's part: `k` plus the index
-/// of the part's first row, or `k` minus the index of its first column.
+/// Converts diagonal number `k` of the whole matrix to the number of the same diagonal in this rank's part. If the rows
+/// are split, adds the index of the part's first row; if the columns are split, subtracts the index of its first
+/// column.
 fn diagonal_here<B: Backend, T: Element>(b: &Sharded<B>, x: &ShardedArray<B, T>, k: isize) -> isize {
     let ndim = x.layout.shape.len();
     let Some(axis) = x.split() else { return k };

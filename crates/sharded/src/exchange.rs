@@ -173,8 +173,8 @@ impl<B: Backend> Sharded<B> {
         })
     }
 
-    /// Exchanges elements on the host. Rank r receives the next `to[r]` elements of `own`, and sends `from[r]` elements
-    /// to this rank.
+    /// Exchanges elements on the host. `own` contains the elements for rank 0, followed by those for rank 1 and so on:
+    /// `to[r]` elements for rank r. Each rank r sends `from[r]` elements to this rank.
     pub(crate) fn exchange_elements<T: Element>(
         &self,
         op: &'static str,

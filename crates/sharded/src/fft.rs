@@ -11,11 +11,11 @@ use backends::{
 };
 use std::borrow::Cow;
 
-/// The passes of a transform, in order. Each pass transforms one axis, and has the axis, the number of points of the
-/// transform, and the length of the axis in the result.
+/// The passes of a transform, in order. Each pass transforms one axis. Its tuple contains the axis, the number of
+/// points of the transform, and the length of the axis in the result.
 type Steps = [(usize, usize, usize)];
 
-/// Changes the layout of the array, if the first of these passes needs another layout. Returns the array, and the
+/// Changes the layout of the array, if the first pass in `steps` needs another layout. Returns the array, and the
 /// number of passes that can run before the layout must change again.
 fn stage<'a, B: Backend, T: Element>(
     b: &Sharded<B>,
@@ -65,8 +65,8 @@ fn backwards(steps: &Steps) -> (Axes, Lengths) {
     (axes.into(), points.into())
 }
 
-/// Returns whether the passes run in stages. On one rank, without axes, or if an axis occurs twice, the inner backend
-/// does the whole transform.
+/// Returns whether the passes run in stages, with a change of the layout between the stages. On one rank, without axes,
+/// or if an axis occurs twice, the inner backend does the whole transform.
 fn is_staged<B: Backend>(b: &Sharded<B>, transform: &Transform) -> bool {
     b.ranks() > 1 && !transform.axes.is_empty() && !transform.repeats()
 }

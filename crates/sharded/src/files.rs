@@ -63,7 +63,7 @@ impl<B: Backend> Sharded<B> {
         self.together(OP, write())
     }
 
-    /// If a rank has failed, returns an error on all ranks.
+    /// Returns an error on all ranks if any rank has failed. Otherwise, returns the value of `done`.
     fn together<R>(&self, op: &'static str, done: Result<R>) -> Result<R> {
         let all = self.all_gather_numbers(op, &[done.is_err() as u64])?;
         let done = done.map_err(|why| why.within(op))?;

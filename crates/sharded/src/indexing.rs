@@ -197,8 +197,8 @@ fn items<'i, B: Backend>(slices: &[Slice]) -> Vec<Index<'i, B>> {
     slices.iter().map(|slice| Index::Slice(*slice)).collect()
 }
 
-/// Selects rows by indices that all ranks know. Each rank sends its selected rows to the ranks whose parts of the
-/// result contain them.
+/// Selects rows by an array of indices, which is gathered on every rank. Each rank sends its selected rows to the ranks
+/// whose parts of the result contain them.
 pub fn take<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
@@ -274,7 +274,8 @@ fn served<B: Backend, T: Element>(
         parts.push(all.next(&b.within, &shape)?);
     }
     let part = if parts.is_empty() { b.cut(&x.part, axis, 0..0)? } else { b.concatenated(parts, axis)? };
-    // the rows arrive grouped by the rank that held them; `order` gives the place of each row of the result among them
+    // the rows arrive grouped by the rank that held them; `order[i]` is the index, among the received rows, of row i of
+    // the result
     let mut next: Vec<usize> = counts.iter().scan(0, |at, &n| Some(std::mem::replace(at, *at + n))).collect();
     let order: Vec<i64> = places[mine.clone()]
         .iter()
@@ -296,7 +297,8 @@ fn served<B: Backend, T: Element>(
     Ok(b.array(Layout::along(shape, axis), part))
 }
 
-/// Makes an array in the default layout from the rows that each rank has found. Rank r has found `counts[r]` rows.
+/// Concatenates the rows that all ranks have selected, and moves them to the default layout. `part` contains the rows
+/// that this rank has selected; rank r has selected `counts[r]` rows.
 fn counted<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
@@ -312,7 +314,7 @@ fn counted<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(b.array(Layout::new(shape, split), part)), 0, total, &[run], None)
 }
 
-/// Gathers the number of rows that each rank has found.
+/// Gathers the number of rows that each rank has selected. `own` is the number of this rank.
 fn counts<B: Backend>(b: &Sharded<B>, op: &'static str, own: usize) -> Result<Vec<usize>> {
     Ok(b.all_gather_numbers(op, &[own as u64])?.into_iter().map(|n| n as usize).collect())
 }
@@ -351,7 +353,8 @@ pub fn boolean_mask<B: Backend, T: Element>(
     counted(b, op, part, &counts)
 }
 
-/// Splits the array along its first axis; if this axis is too short, every rank gets the whole array.
+/// Changes the split axis of a split array to its first axis; if this axis is too short, every rank gets the whole
+/// array. An array that is not split is returned unchanged.
 fn first_split<'a, B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,

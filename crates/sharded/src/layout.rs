@@ -1,5 +1,6 @@
-//! The distribution of arrays over ranks. The layout is a function of the shape, the split axis and the number of
-//! ranks, so ranks need no communication to know it.
+//! The distribution of arrays over ranks. By default, the shape, the split axis and the number of ranks determine the
+//! layout, so each rank can compute it without communication. The result of a slice may have other ranges (see
+//! [`Split::held`]).
 
 use ndarray::{Dimension, IntoDimension, IxDyn};
 use std::{
@@ -45,7 +46,7 @@ pub fn may_split(n: usize, least: usize, ranks: usize) -> bool {
 /// The split axis of an array, and the range of this axis that each rank holds.
 #[derive(Clone, Debug)]
 pub struct Split {
-    /// The axis.
+    /// The index of the split axis.
     pub axis: usize,
     /// The range of each rank, or `None` for the default ranges. The result of a slice may have other ranges, because
     /// its rows can stay on the ranks that held them before.

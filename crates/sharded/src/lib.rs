@@ -22,9 +22,9 @@
 //!
 //! # Layout of arrays
 //!
-//! The layout of an array is a function of its shape, its split axis and the number of ranks. A new array is split
-//! along its first axis that has at least [`Policy::least`] elements; if it has no such axis, every rank holds the
-//! whole array. No rank has an empty part. Ops keep the layout of their arguments, or change it if necessary. The
+//! The default layout of an array is a function of its shape, its split axis and the number of ranks. A new array is
+//! split along its first axis that has at least [`Policy::least`] elements; if it has no such axis, every rank holds
+//! the whole array. No rank has an empty part. Ops keep the layout of their arguments, or change it if necessary. The
 //! column `split` of the op table states the rule for each op, and the guide `docs/ranks.md` lists the rules.
 //!
 //! # Requirements on all ranks
@@ -86,7 +86,7 @@ use std::{
 #[doc = include_str!("../../../docs/ranks.md")]
 struct Guide;
 
-/// The modules to which the words of the column `split` in the op table refer.
+/// The modules that contain the functions named in `sharded.toml`.
 mod ops {
     pub(crate) use crate::{
         Sharded, creation, fft, indexing, linalg, manipulation, nufft, product, random, reduction, scatter, searching,

@@ -30,8 +30,8 @@ impl Peers for Among<'_> {
     }
 }
 
-/// Opens the link between all ranks. If one rank cannot open it, all ranks send parts through the host, and the reason
-/// is returned. Collective: all ranks must call this.
+/// Opens the link between all ranks. If one rank cannot open it, all ranks send parts through the host, and the inner
+/// result is an `Err` with the reason. Collective: all ranks must call this.
 ///
 /// # Errors
 /// An error if the ranks cannot communicate at all.

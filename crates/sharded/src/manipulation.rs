@@ -190,9 +190,9 @@ pub fn concat<B: Backend, T: Element>(
     Ok(b.array(Layout::along(shape, along), part))
 }
 
-/// Cuts this rank's rows out of `x`, which is placed at index `at` of a longer axis. `wanted` has each rank's range of
-/// the longer axis. Every rank holds all of `x`, so nothing is sent. Returns this rank's rows, and the range of the
-/// rows of each rank.
+/// Cuts this rank's rows out of `x`, whose first row is row `at` of the concatenated result. `wanted` has each rank's
+/// range of the result's rows. Every rank holds all of `x`, so nothing is sent. Returns this rank's rows, and for each
+/// rank the range of its rows in `x`.
 #[allow(clippy::type_complexity)] // this rank's rows, and the rows of all ranks
 fn kept<B: Backend, T: Element>(
     b: &Sharded<B>,
@@ -459,7 +459,8 @@ fn reshaped<B: Backend, T: Element>(
         return b.alone(local(&x.part, shape)?, to);
     }
     let Some(to) = shape.iter().position(|&n| n > 1).filter(|&to| b.may_split(shape[to])) else {
-        // if the first axis of the result is too short, gathers the array and splits it along another axis
+        // if the first axis of the result with more than one element is too short, gathers the array and splits it
+        // along another axis
         return b.settle(local(&b.gather(op, x)?, shape)?);
     };
     let (row, new_row) =

@@ -24,7 +24,8 @@ fn points_by_rank<'a, B: Backend, T: Real>(
     }
 }
 
-/// Sorts the points of each rank. The result has a part for each rank: the sorted points of that rank.
+/// Sorts the points of each rank. The result is split over the ranks; the part of each rank describes the sorted points
+/// of that rank.
 pub fn nufft_sort<B: Backend, T: Real>(
     b: &Sharded<B>,
     points: &ShardedArray<B, T>,

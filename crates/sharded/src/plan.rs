@@ -106,8 +106,7 @@ impl<B: Backend> Sharded<B> {
         Ok(Plan(along.map_or(Kind::Whole, |along| Kind::Along(Box::new(along)))))
     }
 
-    /// Returns the axis of a result with the shape `shape` along which the result is split: the split axis of the
-    /// largest split array.
+    /// Returns the axis along which a result of the shape `shape` is split: the split axis of the largest split array.
     pub(crate) fn common_axis(&self, shape: &[usize], arrays: &[&Layout]) -> Option<usize> {
         self.common(shape, arrays.iter().copied()).map(|along| along.axis)
     }

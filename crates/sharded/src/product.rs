@@ -58,7 +58,7 @@ pub fn matmul<B: Backend, T: Numeric>(
 }
 
 /// Multiplies rows of the first matrix by the whole second matrix. The second matrix is gathered; if the policy forbids
-/// gathering it, each rank in turn broadcasts its block.
+/// gathering it, each rank in turn broadcasts its columns.
 fn rows<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,

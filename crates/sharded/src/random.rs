@@ -1,4 +1,5 @@
-//! Random numbers. All ranks share one stream of random numbers, from which each rank draws the blocks of its part.
+//! Random numbers. All ranks share one stream of random numbers. The stream consists of blocks, which give one to four
+//! numbers each; each rank draws the blocks of its part.
 //!
 //! The inner backends have the same state on every rank. For ops whose elements have fixed positions in the stream,
 //! each rank draws only its own part. For all other ops, every rank draws the whole array.

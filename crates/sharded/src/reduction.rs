@@ -74,8 +74,8 @@ impl<F, J> Fold<F, J> {
         let op = self.op;
         let is_tree = self.rounds && b.policy.exact;
         let is_few = is_tree && x.layout.size() <= FEW;
-        // no partial results are joined if every rank holds the whole array; a single rank also joins none if several
-        // ranks would gather the whole array
+        // if every rank holds the whole array, the local reduction is the result; a single rank must nevertheless join
+        // partial results in a tree if several ranks would, so that the bits are the same
         let has_all = b.ranks() == 1 && (!is_tree || is_few || rounds_often::<T>());
         if x.layout.split.is_none() || has_all && matches!(axis, Axes::All) {
             return b.settle((self.local)(&x.part, axis, keepdims)?);
@@ -109,7 +109,7 @@ impl<F, J> Fold<F, J> {
     }
 
     /// Reduces each grain (a short range of the split axis, see [`grain`]) of this rank's part. Joins the results of
-    /// neighbouring grains where they form pairs of the tree.
+    /// neighbouring grains that form a pair in the tree.
     fn grains<B: Backend, T: Element, U: Element>(
         &self,
         b: &Sharded<B>,
@@ -147,8 +147,8 @@ impl<F, J> Fold<F, J> {
     }
 }
 
-/// Returns whether partial sums in this dtype would be rounded, or would overflow, although the inner backend sums in a
-/// wider dtype.
+/// Returns whether `T` is a 16-bit float. The inner backend sums such floats in a wider dtype, but partial results of
+/// dtype `T` would be rounded, or would overflow.
 fn rounds_often<T: Element>() -> bool {
     matches!(T::DTYPE.kind(), DTypeKind::Real) && size_of::<T>() < 4
 }
@@ -178,7 +178,7 @@ folds! {
     count_nonzero(Element -> i64) count_nonzero_with CountNonzeroOptions, false, std::ops::Add::add;
 }
 
-/// The sum of floats in their own dtype. The partial sums are joined in a tree.
+/// The sum of floats, in the dtype of the floats. The partial sums are joined in a tree.
 fn total<B: Backend, T: Float>(
     b: &Sharded<B>,
     op: &'static str,

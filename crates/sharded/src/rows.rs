@@ -86,7 +86,7 @@ pub fn runs_of(sources: &[usize]) -> Vec<Run> {
 /// by `runs`; all other rows are `fill`.
 ///
 /// `held[s][r]` is the range of source s that rank r holds, and `wanted[r]` is the range of the result that rank r
-/// needs. All ranks know all ranges, so each rank knows which rows to send.
+/// needs. Every rank has all ranges, so it can determine the rows to be sent.
 pub struct Moving<'a, B: Arrays, T: Element> {
     pub sources: &'a [&'a Part<B, T>],
     pub axis: usize,

@@ -1,4 +1,5 @@
-//! Scatter ops, which combine values with the rows (indices along an axis) of an array that a list of indices selects.
+//! Scatter ops, which combine values with rows of an array. A row consists of the elements at one index along an axis;
+//! a list of indices selects the row for each value.
 
 use crate::{Sharded, ShardedArray, array::Part, plan::part_of};
 use backends::{Axes, Backend, Element, Error, Numeric, Ordered, Result, runtime::rules};

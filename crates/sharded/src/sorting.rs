@@ -76,8 +76,8 @@ impl Buckets {
         Ok(Buckets { of, counts })
     }
 
-    /// Sends each element of `own` to another rank. Element `k` goes to the rank whose bucket has this rank's key
-    /// number `k`. Returns the elements that this rank receives, in the order of the ranks.
+    /// Sends element `k` of `own` to the rank whose bucket contains this rank's key number `k`, for every `k`. Returns
+    /// the elements that this rank receives, in the order of the ranks that sent them.
     fn sent<B: Backend, T: Element>(&self, b: &Sharded<B>, op: &'static str, own: &[T]) -> Result<Vec<T>> {
         let (ranks, me) = (b.ranks(), b.rank());
         let to = &self.counts[me * ranks..][..ranks];

@@ -55,8 +55,8 @@ pub fn nodes(grains: Range<usize>) -> Vec<Node> {
 pub fn merged<T: Copy>(mut values: Vec<T>, grains: Range<usize>, size: usize, join: impl Fn(T, T) -> T) -> Vec<T> {
     let Range { mut start, mut end } = grains;
     let (mut first, mut last) = (Vec::new(), Vec::new());
-    // joins one level of the tree after another, in place; values without a partner at either end go to `first` and
-    // `last`
+    // joins one level of the tree after another, in place; a value without a partner at the start of the range goes to
+    // `first`, one at the end of the range goes to `last`
     while end - start > 1 {
         let alone = if start.is_multiple_of(2) { 0 } else { size };
         first.extend_from_slice(&values[..alone]);

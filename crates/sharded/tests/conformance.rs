@@ -71,7 +71,7 @@ fn on_processes() {
     let sampled = [(Mpi::Standard, 3, few), (Mpi::OpenMpi, 2, one)];
     for &(mpi, ranks, wanted) in if is_exhaustive() { &all[..] } else { &sampled } {
         let mut command = mpiexec::mpiexec(mpi, &folder, ranks);
-        // random arguments are tested on threads only, where any difference is detected at once
+        // random arguments are tested on threads only, where a difference between the ranks is detected at once
         command.env("WORLD_TESTS", "1").env("WORLD_TIMEOUT", "300").env("RAYON_NUM_THREADS", "1").arg(&program);
         command.args(["--test-threads=1", "--skip", "::arguments", "--skip", "::errors"]).args(wanted);
         let finished = mpiexec::finish(&mut command, Duration::from_secs(1200)).unwrap();

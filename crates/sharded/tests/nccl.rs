@@ -10,7 +10,8 @@ use backends_sharded::{
 use mpiexec::Mpi;
 use std::{env, process::Command, sync::OnceLock, time::Duration};
 
-/// The environment variable that makes this process a rank of one of these tests. Its value is the role of the rank.
+/// The environment variable that a test sets for a process that it starts. Its value is the role of the process:
+/// `threads`, `processes` or `rows`.
 const ROLE: &str = "BACKENDS_NCCL_ROLE";
 
 /// The number of ranks of the tests.
@@ -87,7 +88,8 @@ fn moves<T: Element>(b: &Sharded<Cuda>) -> Result<()> {
     Ok(())
 }
 
-/// Tests the operations that move parts, in all dtypes. Each of them must send data over the link, if there is a link.
+/// Tests the operations that move parts, in all dtypes. In each dtype, data must go over the link if and only if there
+/// is a link.
 fn moves_of_all_dtypes(b: &Sharded<Cuda>) {
     let check = |moved: Result<()>, before: u64, dtype: DType| {
         moved.unwrap_or_else(|why| panic!("{dtype}: {why}"));

@@ -1,6 +1,6 @@
 //! Tests that transforms of non-uniform points, split over ranks in several layouts, give the same results as on one
 //! rank.
-#![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
+#![allow(clippy::reversed_empty_ranges)] // in `1..-1`, -1 counts from the end of the axis
 
 use backends::{NufftPlan, NufftType, Result, prelude::*};
 use backends_sharded::{Policy, Sharded, world::threads};

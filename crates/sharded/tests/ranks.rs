@@ -1,6 +1,6 @@
 //! Tests that go beyond the small arrays of the op table's test cases: results that must not depend on the number of
 //! ranks, the data that is sent or gathered, and plans.
-#![allow(clippy::reversed_empty_ranges)] // parts of axes, as in Python
+#![allow(clippy::reversed_empty_ranges)] // in `1..-1`, -1 counts from the end of the axis
 
 use backends::{Error, Result, prelude::*};
 use backends_sharded::{

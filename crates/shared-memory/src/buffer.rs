@@ -198,7 +198,7 @@ impl SharedBuffer {
         Ok(Lock { buffer: self, _threads: threads })
     }
 
-    /// The address of element `at`, for an access to `bytes` bytes from there on.
+    /// Returns the address of element `at`, after a check that the `bytes` bytes from this address on lie in the array.
     fn place(&self, at: usize, dtype: DType, bytes: usize) -> *mut u8 {
         let offset = self.inner.segment.start + at * dtype.size();
         assert!(offset + bytes <= self.inner.segment.length(), "a run lies within the array");
@@ -206,7 +206,8 @@ impl SharedBuffer {
         unsafe { self.inner.map.as_mut_ptr().add(offset) }
     }
 
-    /// Writes elements from element number `at` on. Each real number, or part of a complex number, is one atomic store.
+    /// Writes elements from element number `at` on. Each real number, or part of a complex number, is written by one
+    /// atomic store.
     fn store(&self, at: usize, dtype: DType, from: &[u8]) {
         let to = self.place(at, dtype, from.len());
         match dtype.to_real().size() {
@@ -223,7 +224,8 @@ impl SharedBuffer {
         }
     }
 
-    /// Reads elements from element number `at` on. Each real number, or part of a complex number, is one atomic load.
+    /// Reads elements from element number `at` on. Each real number, or part of a complex number, is read by one atomic
+    /// load.
     fn load(&self, at: usize, dtype: DType, to: &mut [u8]) {
         let from = self.place(at, dtype, to.len());
         match dtype.to_real().size() {

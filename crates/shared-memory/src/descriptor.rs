@@ -9,7 +9,7 @@ use std::{
 
 const OP: &str = "descriptor";
 
-/// Whether the memory is immutable, or may be written.
+/// The access to the memory: read only, or read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// Memory that is only read.

@@ -1,5 +1,5 @@
 //! The operating system's calls for memory without a name. Other processes open this memory by the number of its file
-//! in the process that shares it.
+//! descriptor in the process that shares it.
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -14,7 +14,7 @@ pub use linux::*;
 use backend_runtime::Error;
 use std::io::{self, ErrorKind};
 
-/// The name of this part of the system in error messages.
+/// The name of shared memory in error messages.
 pub const SYSTEM: &str = "shared memory";
 
 /// The error of a failed system call. `bytes` is the number of bytes that the call may have requested.

@@ -138,8 +138,8 @@ fn in_a_role() {
     }
 }
 
-/// Takes the lock under which tests start processes and count holders. A starting process inherits the open files of
-/// this process for a moment, so it would be counted as a holder.
+/// Takes the lock under which tests start processes and count the processes that hold the memory. A starting process
+/// inherits the open files of this process for a moment, so it would be counted as well.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -313,7 +313,7 @@ fn descriptors_that_do_not_fit_are_refused() {
         let why = why(field, to);
         assert!(matches!(why, Error::Unavailable { .. }), "{field} {to}: {why}");
     }
-    // a buffer is not an array, and an array is not a buffer
+    // a buffer cannot be opened as an array, and an array cannot be opened as a buffer
     assert!(
         SharedBuffer::open(&right).unwrap_err().to_string().contains("a shared array, which SharedArray::open opens")
     );
@@ -327,8 +327,8 @@ fn descriptors_that_do_not_fit_are_refused() {
     assert_eq!(why, "SharedArray::view: the shared elements are float32, but must be float64");
 }
 
-/// Makes memory with a valid name, but with the given bytes, which may differ from what this crate would write. Seals
-/// the memory if `sealed` is true. Also returns the descriptor of the memory.
+/// Makes memory with a valid name and the given bytes, which may be invalid contents. Seals the memory if `sealed` is
+/// true. Also returns the descriptor of the memory.
 fn made_otherwise(bytes: &[u8], sealed: bool, layout: &str) -> (std::fs::File, Descriptor) {
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
     use std::os::fd::AsRawFd;

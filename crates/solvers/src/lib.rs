@@ -6,7 +6,7 @@ pub mod minimize;
 pub mod ode;
 pub mod sparse;
 
-/// Runs the examples of the guide as tests.
+/// Runs the examples of the guide `docs/solvers.md` as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/solvers.md")]
 struct Guide;

@@ -468,8 +468,8 @@ fn a_gaussian_process_ends() -> Result<()> {
     Ok(())
 }
 
-/// A step to a point at which the factorization fails is repeated with a shorter length. Here it fails if an unknown
-/// is negative, because the matrix is then indefinite.
+/// A step to a point at which the factorization fails is repeated with a shorter length. In these functions, the
+/// factorization fails if an unknown is negative, because the matrix is then indefinite.
 #[test]
 fn a_matrix_without_factors_is_a_step_too_long() -> Result<()> {
     let b = Numpyish::new();
@@ -526,7 +526,7 @@ fn scales_and_flat_bottoms_end() -> Result<()> {
         let found = minimize(&b, f, &start, Minimize::new().method(method))?;
         assert!(found.evaluations < 300, "{method:?}: {}", found.evaluations);
         near(&b.to_vec(&found.x)?, &[1.0, 1.0], 1e-2);
-        // the squares overflow or underflow in single precision
+        // the squares of the gradient's elements overflow or underflow in single precision
         for scale in [1e-22, 1e22] {
             let start = b.asarray([3.0_f32, -2.0, 1.0])?;
             let f = |d: &backends::grad::Diff<Numpyish>, x: &_| {

@@ -90,7 +90,7 @@ fn products_have_the_gradients_of_dense_ones() {
                 &b.diagonal_with(&by_full, DiagonalOptions::new().offset(offset)).unwrap(),
             );
         }
-        // with a matrix that is a constant
+        // the matrix is a constant, so gradients pass only through the operand `x`
         let by_dense = grad(
             &b,
             |d, x| {
@@ -101,7 +101,7 @@ fn products_have_the_gradients_of_dense_ones() {
         )
         .unwrap();
         near(&b, &by_dense, &by_x);
-        // with the transposed matrix
+        // gradients of products with the transposed matrix
         let y = b.matmul(&full, &x).unwrap();
         let (by_full, by_y) = grad(
             &b,

@@ -1,5 +1,5 @@
-//! Mistakes that one rank makes, and that the other ranks must detect. It is the last rank, unless a comment names
-//! another one. The other ranks continue to calls that would wait for this rank forever.
+//! Mistakes of one rank, which the other ranks must detect. The last rank makes the mistake, unless a comment names
+//! another rank. The other ranks continue to calls that would wait for this rank forever.
 
 use backends_world::{Error, Join, Kind, Result, World, bytes};
 use std::{thread, time::Duration};
@@ -25,7 +25,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             // returns, although the other ranks wait for this rank in a collective call, or for its message
             "leaves" | "leaves-message" => return Ok(()),
             "extra" => world.barrier()?,
-            // returns in order, and the other ranks continue without this rank
+            // returns after a barrier that all ranks pass; the other ranks continue without this rank
             "leaves-in-order" => {
                 world.barrier()?;
                 return Ok(());
@@ -104,7 +104,7 @@ fn many_elements(world: &World) -> Result<()> {
     let mut x = vec![if world.rank() == 0 { 7_u8 } else { 0 }; n];
     world.broadcast(&mut x, Kind::UInt8, 0)?;
     assert!(x.iter().all(|element| *element == 7));
-    // a reduction that this crate implements itself, on the same number of elements
+    // a reduction that MPI lacks and this crate implements, with the same number of elements
     x.iter_mut().for_each(|element| *element = u8::from(world.rank() == 0));
     world.all_reduce(&mut x, Kind::Bool, Join::Max)?;
     assert!(x.iter().all(|element| *element == 1));

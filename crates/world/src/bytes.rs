@@ -28,7 +28,7 @@ mod sealed {
 
 /// An element type, which is one of the 15 dtypes.
 pub trait Item: Copy + sealed::Sealed + Send + Sync + 'static {
-    /// The kind of the type.
+    /// The [`Kind`] of the elements of this type.
     const KIND: Kind;
 
     /// Reads an element from `KIND.size()` bytes. For [`Kind::Bool`], every byte except 0 is true.

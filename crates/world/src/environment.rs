@@ -1,4 +1,4 @@
-//! Environment variables that switch something on.
+//! Environment variables that enable a feature.
 
 /// Returns whether an environment variable is set to a value other than 0.
 pub(crate) fn is_set(name: &str) -> bool {

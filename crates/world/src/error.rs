@@ -25,30 +25,30 @@ pub enum Error {
         launcher: String,
         /// The number of ranks that the launcher started.
         started: usize,
-        /// The library and its path.
+        /// The name of the library, with its version and path.
         library: String,
         /// The number of ranks in the world according to the library.
         size: usize,
     },
     /// The library must not be loaded, or its binary interface is unknown.
     Abi {
-        /// The file of the library.
+        /// The path of the library file.
         path: String,
         /// The reason why the library is not used.
         why: String,
     },
     /// The library returned an error from a call.
     Mpi {
-        /// The call.
+        /// The name of the call.
         call: &'static str,
         /// The message of the library.
         message: String,
     },
     /// A buffer, count or rank is wrong. Nothing was sent.
     Argument {
-        /// The call.
+        /// The name of the call.
         call: &'static str,
-        /// The reason.
+        /// The reason why the argument is wrong.
         why: String,
     },
     /// Elements of this kind cannot be joined by this operation.
@@ -60,46 +60,46 @@ pub enum Error {
     },
     /// The call has more elements than this MPI library can count.
     Count {
-        /// The call.
+        /// The name of the call.
         call: &'static str,
         /// The number of elements.
         count: usize,
     },
     /// Ranks made different calls.
     Diverged {
-        /// The call of this rank.
+        /// A description of this rank's call.
         mine: String,
-        /// The call of the other rank.
+        /// A description of the other rank's call.
         theirs: String,
-        /// The other rank.
+        /// The number of the other rank.
         rank: usize,
     },
     /// This rank waits for a rank that has ended or left.
     Gone {
-        /// The call that waited.
+        /// The name of the call that waited.
         call: &'static str,
-        /// The rank that is gone.
+        /// The number of the rank that has ended or left.
         rank: usize,
         /// A description of the rank's end.
         why: String,
     },
     /// All ranks wait for each other.
     Deadlock {
-        /// This rank's call.
+        /// The name of this rank's call.
         call: &'static str,
         /// For every rank: the call that it is in, and the rank that it waits for.
         waits: String,
     },
     /// The call has exceeded the time limit.
     Timeout {
-        /// The call.
+        /// The name of the call.
         call: &'static str,
         /// The seconds that the call has waited.
         seconds: f64,
     },
     /// The transport does not support the call.
     Unsupported {
-        /// The call.
+        /// The name of the call.
         call: &'static str,
         /// The name of the transport.
         transport: String,

@@ -14,11 +14,11 @@ pub struct Pending {
 }
 
 enum Work {
-    /// A request of the transport.
+    /// A call that the transport has started.
     Request(Box<dyn Request>),
     /// A receive of a message that this rank sends to itself; `number` identifies the message.
     Own { number: u64, buf: Vec<u8>, kind: Kind },
-    /// A finished call.
+    /// A finished call, with its result.
     Done(Vec<u8>),
     /// The result has been returned.
     Taken,

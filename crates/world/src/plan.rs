@@ -63,7 +63,7 @@ impl Traffic {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The rank that was run.
+    /// The number of the rank that was simulated.
     pub rank: usize,
     /// The number of ranks.
     pub size: usize,
@@ -126,7 +126,7 @@ impl Plan {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The traffic so far.
+    /// Returns the traffic of each op so far.
     pub fn report(&self) -> Report {
         let record = self.record();
         let ops = record.ops.iter().map(|(op, traffic)| (op.clone(), *traffic)).collect();
@@ -154,16 +154,16 @@ impl Plan {
         });
     }
 
-    /// The number of steps of a call that reaches twice as many ranks after each step: the logarithm of `size` to base
-    /// 2, rounded up.
+    /// The number of steps of a call in which each step doubles the number of ranks that have the data: the logarithm
+    /// of `size` to base 2, rounded up.
     fn steps(&self) -> usize {
         self.size.next_power_of_two().trailing_zeros() as usize
     }
 }
 
-/// Fills `recv` in place of the data that other ranks would send. `counts` are the numbers of elements of its parts. A
-/// part is filled with `own` if `own` has the length of the part, and otherwise with `all`, repeated from its
-/// beginning. If this data is empty, floats are filled with ones, and other kinds with zeros.
+/// Fills `recv`, because no other rank sends data. `counts` are the numbers of elements of the parts of `recv`. A part
+/// is filled with `own` if `own` has the length of the part, and otherwise with `all`, repeated from its beginning. If
+/// `own` or `all` is needed but empty, floats are filled with ones, and other kinds with zeros.
 fn fill(recv: &mut [u8], own: &[u8], all: &[u8], counts: &[usize], kind: Kind) {
     let mut at = 0;
     for len in counts.iter().map(|count| count * kind.size()) {

@@ -94,7 +94,7 @@ impl Tag {
         // both ranks of a pair know the length of the part that they exchange
         let room = |rank: usize, count: usize| {
             let has_tag = rank != mine && count > 0 && count * size <= SHORT_PART;
-            // counts in elements, because a tag is a whole number of elements of every kind
+            // the length is in elements: a tag is a whole number of elements of every kind
             if has_tag { LEN / size } else { 0 }
         };
         let lengths = |counts: &[usize]| -> Vec<usize> {

@@ -190,7 +190,7 @@ pub struct Waited {
     pub rank: usize,
     /// The number of ranks.
     pub size: usize,
-    /// The call.
+    /// The name of the call.
     pub call: &'static str,
     /// The op for which the call was made, if known.
     pub op: Option<String>,

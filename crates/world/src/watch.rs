@@ -25,7 +25,7 @@ use std::{
 
 macro_rules! calls {
     ($($call:ident $name:literal,)*) => {
-        /// The calls that can wait.
+        /// The calls that can wait for other ranks.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(crate) enum Call { $($call),* }
@@ -33,7 +33,7 @@ macro_rules! calls {
         impl Call {
             const ALL: &[Call] = &[$(Call::$call),*];
 
-            /// The name of the call's method.
+            /// The name of the method of `World` that makes the call.
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Call::$call => $name),* }
             }
@@ -61,8 +61,8 @@ const MEETS: u64 = 1 << 8;
 /// The time that a rank continues to wait for a rank that has left.
 const MISSED: Duration = Duration::from_millis(1500);
 
-/// The time after which it counts as a deadlock that all ranks of a world wait. `WORLD_DEADLOCK` sets another number
-/// of seconds.
+/// If all ranks of a world wait for this time, the wait counts as a deadlock. `WORLD_DEADLOCK` sets another number of
+/// seconds.
 const DEADLOCK: Duration = Duration::from_secs(60);
 
 /// The time limit if no limit is set and the state of the other ranks is unknown.

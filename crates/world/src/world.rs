@@ -37,7 +37,7 @@ use std::{
 #[derive(Clone)]
 pub struct World(Arc<Inner>);
 
-/// A weak handle of a world.
+/// A handle of a world that does not keep the world alive.
 pub(crate) struct WeakWorld(Weak<Inner>);
 
 impl WeakWorld {
@@ -203,8 +203,8 @@ impl World {
     /// [`Error::Timeout`]. Time between calls does not count.
     pub fn set_timeout(&self, limit: Option<Duration>) {
         let mut world = self;
-        // the limit is set on the outermost world: the measuring thread ends with the transport that it gets, and the
-        // transport of a group may end before the transport of the world
+        // the limit is set on the outermost world: the measuring thread ends when its transport is dropped, and the
+        // transport of a group may be dropped before the transport of the world
         while let Some(parent) = &world.0.parent {
             world = parent;
         }

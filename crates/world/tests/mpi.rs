@@ -292,7 +292,7 @@ fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
     let finished = run(command.env("WORLD_MPI", Mpi::Standard.library(&folder)), &[]);
     assert!(finished.status.is_some_and(|status| !status.success()), "{finished:?}");
     once(&finished, "mpiexec of Open MPI started 2 ranks (OMPI_COMM_WORLD_SIZE=2), and MPICH Version: 5.0.2");
-    // only the wrong library is found
+    // the search finds only a library of the wrong family
     let mut command = mpiexec::mpiexec(Mpi::Mpich, &folder, 2);
     command.env("PATH", "/usr/bin:/bin").env_remove("WORLD_MPI").env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX");
     command.env("MPI_HOME", Mpi::OpenMpi.home(&folder)).env("OPAL_PREFIX", Mpi::OpenMpi.home(&folder));
@@ -304,7 +304,7 @@ fn a_library_of_another_family_is_an_error_that_says_what_to_set() {
 #[test]
 fn the_library_is_that_of_the_launcher() {
     let Some(folder) = folder() else { return };
-    // both libraries are found, and the wrong one is found first
+    // the search finds both libraries, first the library of the wrong family
     for (mpi, other, version) in
         [(Mpi::OpenMpi, Mpi::Mpich, "Open MPI v5"), (Mpi::Mpich, Mpi::OpenMpi, "MPICH Version")]
     {
@@ -340,7 +340,7 @@ fn no_library_is_an_error_under_a_launcher_and_one_rank_without() {
     let finished = alone("none".into());
     succeeds(&finished);
     has(&finished, "one rank alone\n");
-    // a library can also be used by a single rank
+    // a program that is started without a launcher can also use a library
     for mpi in [Mpi::Standard, Mpi::Mpich] {
         let finished = alone(mpi.library(&folder));
         succeeds(&finished);

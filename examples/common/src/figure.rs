@@ -76,7 +76,8 @@ impl Colors {
         Colors { gradient, reversed: false, range, name: name.into() }
     }
 
-    /// Returns the range. If its ends are equal, returns an interval around this value instead.
+    /// Returns the range. A range of a single value is extended on both sides. Without values, returns an interval
+    /// around 0.
     fn bounds(&self) -> [f64; 2] {
         let [from, to] = self.range;
         if from < to {

@@ -6,13 +6,13 @@ use std::{error::Error, str::FromStr};
 /// The choice of a backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Library {
-    /// The CPU, on ndarray.
+    /// The backend `Numpyish`, on the CPU.
     Numpyish,
-    /// libtorch.
+    /// The backend `Torch`, on libtorch.
     Torch,
-    /// An NVIDIA GPU.
+    /// The backend `Cuda`, on an NVIDIA GPU.
     Cuda,
-    /// The first GPU if the machine has a GPU, otherwise the CPU.
+    /// `Cuda` if the machine has a GPU, otherwise `Numpyish`.
     Auto,
 }
 
@@ -33,7 +33,7 @@ impl FromStr for Library {
 impl Library {
     /// Opens the backend on `device`. If `device` is `None`, `Torch` uses the CPU, and `Cuda` and `Auto` use a GPU that
     /// depends on `local_rank`, the number of this rank among the ranks of its machine: rank 0 uses the first GPU, rank
-    /// 1 the second, and so on. The rank after the one with the last GPU uses the first GPU again.
+    /// 1 the second, and so on. If there are more ranks than GPUs, several ranks share a GPU.
     pub fn open(self, device: Option<&str>, local_rank: usize) -> Result<AnyBackend, Box<dyn Error>> {
         let named = |device: &str| -> Result<AnyBackend, Box<dyn Error>> {
             let number = device.strip_prefix("cuda:").or_else(|| (device == "cuda").then_some("0"));

@@ -125,7 +125,7 @@ pub struct Begun {
 }
 
 impl Begun {
-    /// The temporary path.
+    /// The temporary path of the file.
     pub fn path(&self) -> &Path {
         &self.waiting.0
     }
@@ -144,7 +144,7 @@ impl Drop for Output {
 struct Waiting(PathBuf);
 
 impl Waiting {
-    /// Creates a new file under a temporary name. It never opens an existing file or the target of a link.
+    /// Creates a new file under a temporary name. An existing file or the target of a link is never opened.
     fn begin(folder: &Path, name: &str) -> io::Result<(Waiting, fs::File)> {
         let process = std::process::id();
         let mut number = 0;

@@ -75,8 +75,9 @@ pub fn palette<B: Backend, T: Element>(
     b.take(&b.flatten(colours)?, &b.remainder(&places, b.size(colours) as i64)?, 0)
 }
 
-/// The gradient of the op `power_mean`: `(|x| / y)^(p - 1) / n` times `g`, in the direction of `x`. The op's row in
-/// the table names this function.
+/// Computes the gradient of the op `power_mean`, whose row in the table names this function: `(|x| / y)^(p - 1) / n`
+/// times `g`, in the direction of `x`. `y` is the result of the op, `g` is the gradient with respect to `y`, and `n` is
+/// the number of elements of each mean.
 pub fn power_mean_gradient<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,

@@ -67,7 +67,7 @@ fn by_name_too() {
     let x = Value::array::<f32>(arr([1.0, 4.0]));
     let half = demo_ops::call_my_ops(&Bare, "between", &[x.clone(), x.clone()], &[]).unwrap();
     assert_eq!(half.as_array().and_then(DynArray::get::<f32>), Some(&arr([1.0, 4.0])));
-    // the same function also calls ops of the base table
+    // `call_my_ops` also calls ops of the base table
     let product = demo_ops::call_my_ops(&Bare, "multiply", &[x.clone(), x.clone()], &[]).unwrap();
     assert_eq!(product.as_array().and_then(DynArray::get::<f32>), Some(&arr([1.0, 16.0])));
     let why = demo_ops::call_my_ops(&Bare, "power_mean", &[x], &[]).unwrap_err();

@@ -22,7 +22,7 @@ fn run<B: Backend + MyOps>(b: &B) -> Result<()> {
     assert_eq!((host(&low)?, host(&high)?), (vec![3.0, 6.0], vec![4.0, 8.0]));
     assert_eq!(b.to_ndarray(&place)?.iter().copied().collect::<Vec<_>>(), [1, 1]);
     assert!(format!("{:?}", b.extrema(&x)?).starts_with("ExtremaResult { low: "));
-    // tests bounds that are not given, and a reduction of the flattened array
+    // tests calls without a lower bound, without an upper bound, and on the flattened array
     let places = |x: B::Array<i64>| Ok::<_, Error>(b.to_ndarray(&x)?.iter().copied().collect::<Vec<_>>());
     assert_eq!(places(b.first_beyond(&x, .., 6.0)?)?, [2]);
     assert_eq!(places(b.first_beyond_with(&x, 5.0, .., FirstBeyondOptions::new().axis(1))?)?, [0, 1]);

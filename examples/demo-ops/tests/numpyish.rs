@@ -25,8 +25,8 @@ fn formulas_take_ops_of_ours_beside_those_of_the_base_table() {
     assert_eq!(expr_my_ops!(b, spectral_energy(x - x)).unwrap(), b.asarray([0.0, 0.0]).unwrap());
 }
 
-/// Tests a reduction of this crate that has an optional parameter: it reduces the values of a formula while they are
-/// computed.
+/// Tests a reduction of this crate that has an optional parameter. The argument is a formula, whose values are reduced
+/// while they are computed.
 #[test]
 fn formulas_are_reduced_by_rows_of_ours() {
     let b = Numpyish::seeded(1);

@@ -85,7 +85,7 @@ impl<B: Backend, T: Precision> FilteredBackProjection<B, T> {
 }
 
 /// Coefficients of the filter up to the cutoff frequency: `-i` divided by the spectrum of the integrated reference. In
-/// three dimensions, they are also multiplied by the frequency.
+/// three dimensions, each coefficient is also multiplied by its frequency.
 fn filter<B: Backend, T: Precision>(b: &B, scan: &Scan, cutoff: f64) -> Result<B::Array<T::Complex>> {
     let samples = scan.samples();
     let highest = ((cutoff * samples as f64).round_ties_even() as usize).max(1) / 2;

@@ -16,14 +16,14 @@ pub struct Projector<B: Backend, T: Precision> {
     shape: Vec<usize>,
     delta: f64,
     eps: f64,
-    /// For each image axis, the angular frequency of each node (radians per pixel). A node is a Fourier coefficient of
-    /// a projection that the image determines.
+    /// For each image axis, the angular frequency of each node (radians per pixel). The nodes are the Fourier
+    /// coefficients of projections that are determined by the image.
     angles: Vec<B::Array<T>>,
     /// The index of each node among the coefficients of all projections.
     places: B::Array<i64>,
     /// The coefficient of the reference spectrum at each node.
     response: B::Array<T::Complex>,
-    /// How often each node counts in a real inverse FFT, halved: 1/2 at frequency 0, else 1.
+    /// The multiplicity of each node in a real inverse FFT, divided by 2: 1/2 at frequency 0, else 1.
     counts: B::Array<T::Complex>,
     /// Created on first use: a reconstruction does not need [`apply`](Self::apply).
     to_nodes: OnceLock<NufftPlan<B, T::Complex>>,

@@ -213,8 +213,8 @@ mod tests {
     fn nodes_stay_below_both_limits() {
         let field: Vec<f64> = (0..8).map(f64::from).collect();
         let scan = Scan::new(&field, &field, &[vec![0.0, 4.0], vec![0.0, 0.0]]).unwrap();
-        // without a gradient, all coefficients a < 8 / 2 are nodes; with a gradient, all coefficients
-        // a < 8 / (2 * 0.5) / 4
+        // without a gradient, the 8 field samples allow the coefficients a < 8 / 2; with a gradient of 4 G/cm, pixels
+        // of 0.5 cm allow a < 8 / (2 * 0.5) / 4
         assert_eq!(scan.nodes(0.5), [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1)]);
     }
 }

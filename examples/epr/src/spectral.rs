@@ -13,7 +13,7 @@ use backends::{
 pub struct SpectralProjector<B: Backend, T: Precision> {
     backend: B,
     scan: Scan,
-    /// (field, Y, X) or (field, Y, X, Z)
+    /// The shape of the image: (field, Y, X) or (field, Y, X, Z).
     shape: Vec<usize>,
     delta: f64,
     frequencies: Vec<Frequency<B, T>>,

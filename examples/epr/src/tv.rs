@@ -210,7 +210,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
     fn change(&self, next: &B::Array<T>, image: &B::Array<T>) -> Result<f64> {
         let b = &self.backend;
         let squares = |next: &B::Array<T>, image: &B::Array<T>| {
-            // fetches both sums at once
+            // copies both sums to the host with one wait for the device
             let sums = [expr!(b, sum(square(next - image), ..))?, expr!(b, sum(square(next), ..))?];
             let numbers = b.to_vec::<T>(b.stack(&sums)?)?;
             Ok::<_, Error>([numbers[0].to_f64(), numbers[1].to_f64()])
@@ -279,7 +279,7 @@ fn descend<B: Backend, T: Precision>(b: &B, image: &mut B::Array<T>, field: &[B:
     Ok(())
 }
 
-/// Projects the image onto the constraints.
+/// Sets elements outside of the mask to 0, and negative elements if `positivity` is true.
 fn constrain<B: Backend, T: Precision>(
     b: &B,
     image: &mut B::Array<T>,

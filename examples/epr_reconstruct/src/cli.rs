@@ -33,7 +33,7 @@ usage: epr_reconstruct [OPTIONS]
   --help              this text
 ";
 
-/// The options.
+/// The options on the command line.
 pub struct Options {
     pub backend: Library,
     pub device: Option<String>,

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The reference arrays.
+/// Reference results that were read from files.
 #[derive(Default)]
 pub struct References(Vec<Reference>);
 
@@ -20,8 +20,8 @@ struct Reference {
 }
 
 /// Reads the arrays with these names from an `.npz` file, or from a folder of `.npz` and `.npy` files. An array must
-/// have the shape of the result with its name. Otherwise it is an error; but if the folder has other arrays that
-/// match, it is skipped with a message.
+/// have the shape of the result with its name. A file with an array of another shape is skipped with a message. Returns
+/// an error if no array remains.
 pub fn read(
     path: &Path,
     expected: &[(&'static str, Vec<usize>)],

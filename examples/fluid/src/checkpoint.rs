@@ -65,8 +65,8 @@ impl Checkpoint {
         Ok(Checkpoint { file, scene, dtype, size, dt, step })
     }
 
-    /// The options of the saved simulation. Options that may differ from it, such as the number of steps, are taken
-    /// from `options`.
+    /// Returns the options of the saved simulation. A restarted simulation may change some options, such as the number
+    /// of steps; these are taken from `options`.
     pub fn options(&self, options: &Options) -> Result<Options, Box<dyn Error>> {
         let (scene, dtype, size, dt) = (self.scene, self.dtype, self.size, self.dt);
         if self.step >= options.steps {

@@ -40,7 +40,7 @@ usage: fluid [OPTIONS]
   --help              this text
 ";
 
-/// The options.
+/// The options on the command line.
 #[derive(Clone)]
 pub struct Options {
     pub backend: Library,

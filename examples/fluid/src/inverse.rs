@@ -25,7 +25,7 @@ const BUOYANCY: f64 = 0.6;
 /// gradients pass through many solves.
 const TOLERANCE: f64 = 1e-5;
 
-/// The maximum number of gradient evaluations.
+/// The maximum number of gradient evaluations in the search for the inflow.
 const ITERATIONS: usize = 60;
 
 /// Simulates the smoke that an inflow causes, and returns the picture: the amount of smoke in each cell after all

@@ -123,7 +123,7 @@ pub struct Smoke<B: Backend, T: Precision> {
     inflow: Inflow<B, T>,
 }
 
-/// How smoke enters the fluid.
+/// The source of the smoke.
 enum Inflow<B: Backend, T: Precision> {
     Nowhere,
     /// The amount of smoke that appears in each cell per unit of time. The smoke is warmer than the surrounding fluid.

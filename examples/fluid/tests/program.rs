@@ -60,7 +60,7 @@ fn a_gpu_has_the_velocities_of_phiml() {
     }
 }
 
-/// The number of pictures in a PNG file. The `acTL` part of an animated file states this number; other files contain
+/// The number of pictures in a PNG file. The chunk `acTL` of an animated file contains this number; other files contain
 /// one picture.
 fn pictures(path: &Path) -> u32 {
     let bytes = fs::read(path).unwrap();

@@ -13,8 +13,8 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| Program {
     folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join("fluid_on_ranks"),
 });
 
-/// The numbers of rows and columns of the grid. Two ranks get the same number of rows and of columns, three ranks do
-/// not.
+/// The numbers of rows and columns of the grid: 64 and 70, which can be divided equally among two ranks, but not among
+/// three.
 const SIZE: [&str; 4] = ["--size", "64x70", "--dtype", "float64"];
 
 fn arguments<'a>(scene: &'a str, steps: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -61,7 +61,7 @@ fn ranks_find_the_inflow() {
     PROGRAM.succeeds(&arguments, &alone);
     let text = PROGRAM.succeeds_on_ranks(&mpi, 2, &arguments, &out);
     assert_eq!(text.matches("the picture differs by").count(), 1, "{text}");
-    // rounding in earlier steps affects the iteration at which the search ends
+    // rounding in earlier steps affects the number of iterations after which the search for the inflow ends
     has_the_numbers(&out, &alone, 1e-5);
 }
 

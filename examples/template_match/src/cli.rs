@@ -42,7 +42,7 @@ usage: template_match [OPTIONS]
   --help              this text
 ";
 
-/// What ranks divide among themselves: the volume, or the rotations.
+/// The division of the work among ranks: each rank searches a part of the volume, or some of the rotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
     Volume,

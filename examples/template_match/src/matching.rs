@@ -153,8 +153,8 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         self.template.backend.rfftn_with(x, RfftnOptions::new().s(self.lengths))
     }
 
-    /// Divides the correlation at each position by the standard deviation of the chunk's elements under the mask there.
-    /// `weight` is the sum of the mask.
+    /// Divides the correlation at each position by the standard deviation of the chunk's elements under the mask at
+    /// this position. `weight` is the sum of the mask.
     fn normalized(&self, correlations: B::Array<T>, mask: &B::Array<T>, weight: f64) -> Result<B::Array<T>> {
         let mask = self.transform(mask)?;
         let squares = self.squares.as_ref().expect("scores with a mask have the squares");

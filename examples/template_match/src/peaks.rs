@@ -2,7 +2,7 @@
 
 use ndarray::ArrayViewD;
 
-/// A position and its score.
+/// A position in the volume at which the score has a maximum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peak {
     pub place: [usize; 3],

@@ -16,12 +16,12 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Shows the volume that was searched.
+    /// Creates the subject for the volume that was searched.
     pub fn target() -> Subject<'static> {
         Subject { title: "Volume, and where the template was found", values: "density", gradient: preset::viridis() }
     }
 
-    /// Shows the best score of all rotations at each position.
+    /// Creates the subject for the best scores of all rotations, one score for each position.
     pub fn scores() -> Subject<'static> {
         Subject { title: "Best score of all rotations", values: "score", gradient: preset::inferno() }
     }

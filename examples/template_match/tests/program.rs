@@ -73,7 +73,7 @@ fn the_cpu_has_the_scores_of_pytme() {
 
 #[test]
 fn scores_do_not_depend_on_memory_or_threads() {
-    // without parts, the search would need 12 arrays of 20 x 24 x 26 numbers of 8 bytes: 1.2 MB
+    // if the volume were not divided, the search would need 12 arrays of 20 x 24 x 26 numbers of 8 bytes: 1.2 MB
     has_the_scores("numpyish", "pytme_20x23x26_even", "FLC", 3, &["--memory", "1", "--threads", "1"]);
 }
 

@@ -56,8 +56,8 @@ impl<B: Backend> Suite<B> {
                     break;
                 };
                 at.scale_to(first, others);
-                // the output gradients are ones, because multiples of a derivative beyond the range of the dtype are
-                // infinite, even if the exact product is within the range
+                // the output gradients are ones: with other values, the product with a derivative beyond the range of
+                // the dtype would be infinite, even if the exact product is within the range
                 at.of_sum = true;
                 if let Err(why) = at.round(dtype).and_then(|()| rounded_as(b, row, dtype, &at, call)) {
                     wrong.push(format!("{}({text}) in {dtype} at {first:e}, {others:e}: {why}", row.name));
@@ -81,7 +81,8 @@ fn rounded_as<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: C
         let largest = wide.iter().map(|x| x.abs()).filter(|&x| x <= most).fold(0.0, f64::max);
         let tolerance = MOST * (unit * largest + least);
         let far = |(&a, &b): (&f64, &f64)| match b.abs() > most * (1.0 - MOST * unit) {
-            // the exact value is near the end of the dtype's range, or beyond it
+            // the exact value is near the largest number of the dtype, or larger, so the narrow dtype may round it to
+            // infinity
             true => a != b && (a * b.signum()) < most * (1.0 - 2.0 * MOST * unit),
             false => !(b.is_nan() && a.is_nan() || (a - b).abs() <= tolerance),
         };

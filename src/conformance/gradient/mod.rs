@@ -22,11 +22,13 @@ use point::{Host, Point, Seeds, Special, arrays, is_float, put, seed};
 /// a step of the first length.
 const STEPS: [f64; 2] = [1e-5, 1e-6];
 
-/// Largest allowed difference of the two inner products, relative to the sum of the magnitudes of the terms of both.
+/// Largest allowed difference between the inner product from the gradients and the inner product from the finite
+/// differences, relative to the sum of the magnitudes of all their terms.
 const TOLERANCE: f64 = 2e-7;
 
-/// Largest allowed difference of gradients in narrower dtypes, in units in the last place of the largest gradient. The
-/// first value is for 32-bit floats, whose rows include factorizations; the second is for 16-bit floats.
+/// Largest allowed difference between a gradient in a narrower dtype and the gradient in float64 or complex128, in
+/// units in the last place of the largest gradient. The first value is for 32-bit floats, whose rows include
+/// factorizations; the second is for 16-bit floats.
 const NARROW: [f64; 2] = [512.0, 16.0];
 
 /// Data for the gradient tests of an op, in addition to its [`Row`].

@@ -104,7 +104,7 @@ pub(super) struct Point {
     row: Row,
     text: &'static str,
     pub inputs: Vec<Input>,
-    /// True if only the diagonals of matrix results have weights other than 0.
+    /// True if the output gradients of matrix results are 0 except on the diagonals.
     pub only_diagonal: bool,
     /// True if the output gradients, from which the backward pass starts, are all ones.
     pub of_sum: bool,

@@ -12,17 +12,17 @@ pub fn abs<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) 
     b.multiply(whole::<B, T>(b, g)?, b.conj::<T>(b.sign::<T>(x)?)?)
 }
 
-/// Gradient of `real`.
+/// Gradient of `real`: the output gradient, converted to the dtype of the input.
 pub fn real<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>) -> Result<B::Array<T>> {
     whole::<B, T>(b, g)
 }
 
-/// Gradient of `imag`; 0 for a real array.
+/// Gradient of `imag`: the output gradient times `-i`; 0 for a real array.
 pub fn imag<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>) -> Result<B::Array<T>> {
     b.multiply(whole::<B, T>(b, g)?, T::ZERO.minus(i::<T>()))
 }
 
-/// Gradient of `angle`; 0 for a real array.
+/// Gradient of `angle`: the output gradient times `-i / x`; 0 for a real array.
 pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if T::DTYPE.kind() != DTypeKind::Complex {
         return b.zeros_like::<T>(x);
@@ -177,8 +177,8 @@ pub fn pow_x2<B: Backend, T: Float>(
             pow_x2::<B, f32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
         });
     }
-    // where the gradient is defined as 0, replaces both factors by 0, because a product of 0 and infinity would be
-    // NaN; the same holds for the derivative by `g`
+    // if the gradient is defined as 0, both factors are replaced by 0, because a product of 0 and infinity would be
+    // NaN, also in the derivative with respect to `g`
     expr!(b,
         let has_none = (x1 == 0.0) | (isinf(x1) & (y == 0.0));
         g * where(has_none, T::ZERO, y) * log(where(has_none, T::ONE, x1)))
@@ -226,7 +226,7 @@ pub fn gammaincc<B: Backend, T: Real>(
     b.negative(gammainc(b, g, x1, x2)?)
 }
 
-/// Gradient of `gelu`.
+/// Gradient of `gelu`. With `approximate`, the function is the approximation by `tanh`.
 pub fn gelu<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, approximate: bool) -> Result<B::Array<T>> {
     // outside of this range the derivative is 0 or 1 in every dtype; within this range squares do not overflow
     let x = &b.clip(x, T::of(-40.0), T::of(40.0))?;

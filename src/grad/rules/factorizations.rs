@@ -1,7 +1,7 @@
 //! Gradient rules of matrix factorizations.
 //!
 //! The formulas in the literature are for the conjugate of the gradient that this library uses, so each rule conjugates
-//! its arguments and its result. The rules are linear in changes of the matrix.
+//! its arguments and its result. Each rule is linear in the output gradients.
 //!
 //! The vectors of [`eigh`], [`eig`] and [`svd`] and the columns of [`qr`] are unique only up to a sign or, for complex
 //! matrices, up to a factor of magnitude 1. The gradients are correct for functions that do not depend on this choice,
@@ -82,7 +82,7 @@ pub fn cholesky<B: Backend, T: WideFloat>(b: &B, g: &B::Array<T>, y: &B::Array<T
 /// backpropagation algorithms for square, wide, and deep matrices").
 ///
 /// The last columns of a complete `q`, which are orthogonal to the matrix, are unique only up to a rotation of these
-/// columns. The function must not depend on this rotation.
+/// columns. The differentiated function must not depend on this rotation.
 pub fn qr<B: Backend, T: WideFloat>(
     b: &B,
     g_q: &B::Array<T>,
@@ -112,7 +112,8 @@ pub fn qr<B: Backend, T: WideFloat>(
 /// decomposition"; for complex matrices Wan and Zhang 2019, "Automatic differentiation for complex valued SVD").
 ///
 /// In full matrices of singular vectors, a vector without a singular value is treated like a vector whose singular
-/// value is zero. Such vectors are unique only up to a rotation. The function must not depend on this rotation.
+/// value is zero. Such vectors are unique only up to a rotation. The differentiated function must not depend on this
+/// rotation.
 pub fn svd<B: Backend, T: WideFloat>(
     b: &B,
     g_u: &B::Array<T>,
@@ -140,8 +141,8 @@ pub fn svd<B: Backend, T: WideFloat>(
     let by_v = b.multiply(off_diagonal::<B, T>(b, &of_v)?, &down)?;
     let by_v = quotient::<B, T>(b, &by_v, &squares(&down, &more_columns)?)?;
     let inner = b.add(b.pad_to(by_u, columns, -1)?, b.pad_to(by_v, rows, -2)?)?;
-    // multiplying a pair of singular vectors by a complex factor of magnitude 1 changes the imaginary parts of the
-    // diagonals; these terms are the gradient along these imaginary parts
+    // a pair of singular vectors may be multiplied by any complex factor of magnitude 1, which changes the imaginary
+    // parts of the diagonals; `phases` is the gradient with respect to these imaginary parts
     let phases = b.subtract(b.diagonal(&of_u)?, b.diagonal(&of_v)?)?;
     let phases = quotient::<B, T>(b, &phases, &b.multiply(&s, number::<T>(4.0))?)?;
     let diagonal = b.expand_dims(b.pad_to(b.add(whole::<B, T>(b, g_s)?, phases)?, rows, -1)?, -1)?;

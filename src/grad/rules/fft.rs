@@ -103,7 +103,7 @@ fn axes_of(lengths: &[(usize, usize)]) -> Vec<isize> {
     lengths.iter().map(|(axis, _)| *axis as isize).collect()
 }
 
-/// Gradient of `rfft`.
+/// Gradient of `rfft`: `hfft` of the output gradient, in which elements that represent two elements are halved.
 pub fn rfft<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -119,7 +119,7 @@ pub fn rfft<B: Backend, T: Real>(
     fit::<B, T>(b, b.astype::<T, _>(g)?, &[(axis, shape[axis])])
 }
 
-/// Gradient of `ihfft`.
+/// Gradient of `ihfft`: `irfft` of the output gradient, in which elements that represent two elements are halved.
 pub fn ihfft<B: Backend, T: Real>(
     b: &B,
     g: &B::Array<T::Complex>,
@@ -135,7 +135,7 @@ pub fn ihfft<B: Backend, T: Real>(
     fit::<B, T>(b, b.astype::<T, _>(g)?, &[(axis, shape[axis])])
 }
 
-/// Gradient of `irfft`.
+/// Gradient of `irfft`: `ihfft` of the output gradient; then elements that represent two elements are doubled.
 pub fn irfft<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T::Real>,
@@ -149,7 +149,7 @@ pub fn irfft<B: Backend, T: ComplexFloat>(
     fit::<B, T>(b, inner::<B, T>(b, &g, axis, n, 2.0)?, &[(axis, shape[axis])])
 }
 
-/// Gradient of `hfft`.
+/// Gradient of `hfft`: `rfft` of the output gradient; then elements that represent two elements are doubled.
 pub fn hfft<B: Backend, T: ComplexFloat>(
     b: &B,
     g: &B::Array<T::Real>,

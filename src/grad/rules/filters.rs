@@ -102,8 +102,8 @@ pub fn interp_fp<B: Backend, T: Precision>(
     shared(b, &g, &between, n)
 }
 
-/// Divides each element of `g` between the two points around its argument, so that the nearer point gets the larger
-/// part. Returns the sum for each of the `n` points.
+/// Distributes each element of `g` over the two points around its argument; the nearer point gets the larger share.
+/// Returns, for each of the `n` points, the sum of its shares.
 fn shared<B: Backend, T: Precision>(b: &B, g: &B::Array<T>, between: &Between<B, T>, n: usize) -> Result<B::Array<T>> {
     let second = b.multiply(g, &between.part)?;
     let first = b.subtract(g, &second)?;

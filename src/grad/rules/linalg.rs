@@ -20,7 +20,7 @@ fn as_product<B: Backend, T: Float>(b: &B, g: &B::Array<T>, left: usize, right: 
     if left == 1 { b.expand_dims(g, -2) } else { Ok(g) }
 }
 
-/// Gradient of `matmul` with respect to the left factor.
+/// Gradient of `matmul` with respect to the left factor: the output gradient times the transposed right factor.
 pub fn matmul_x1<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -34,7 +34,7 @@ pub fn matmul_x1<B: Backend, T: Float>(
     if shape.len() == 1 { b.squeeze(summed::<B, T>(b, product)?, 0) } else { Ok(product) }
 }
 
-/// Gradient of `matmul` with respect to the right factor.
+/// Gradient of `matmul` with respect to the right factor: the transposed left factor times the output gradient.
 pub fn matmul_x2<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T>,
@@ -58,7 +58,8 @@ pub(super) fn as_columns<B: Backend, T: Float>(b: &B, x: &B::Array<T>, ndim: usi
     if x.ndim() < ndim { b.expand_dims(x, -1) } else { Ok(x.clone()) }
 }
 
-/// Gradient of `solve` with respect to the right-hand sides.
+/// Gradient of `solve` with respect to the right-hand sides: the solution of the transposed system for the output
+/// gradient.
 pub fn solve_x2<B: Backend, T: Float + crate::WideFloat>(
     b: &B,
     g: &B::Array<T>,

@@ -2,8 +2,8 @@
 //! a result. A row of the op table names its rule in `grad`, with the rule's arguments: `g` (the gradient of the
 //! result), `y` (the result) and parameters of the row.
 //!
-//! A gradient `g` changes the value by Re(g dz) if the input changes by `dz`. This definition does not conjugate `g`,
-//! so the rules of holomorphic functions are the same as for real functions.
+//! If `g` is the gradient with respect to an input, a change `dz` of the input changes the value by Re(g dz). This
+//! definition does not conjugate `g`, so the rules of holomorphic functions are the same as for real functions.
 
 mod convolution;
 mod determinants;

@@ -1,9 +1,9 @@
 //! Gradient rules of non-uniform Fourier transforms.
 //!
-//! The modes are the Fourier coefficients at integer frequencies. With respect to the values at the points or to the
-//! modes, the gradient is a transform of the output gradient, with the same sign, and with inputs and outputs swapped.
-//! With respect to the coordinate `x[j]` of a point, the derivative of the wave `exp(i k x[j])` is `i k` times the
-//! wave.
+//! The modes are the Fourier coefficients at integer frequencies. The gradient with respect to the modes, or with
+//! respect to the values at the points, is a transform of the output gradient, with the same sign and with inputs and
+//! outputs swapped. The gradient with respect to the coordinate `x[j]` of a point contains the derivative of the wave
+//! `exp(i k x[j])`, which is `i k` times the wave.
 
 use super::{i, whole};
 use crate::{
@@ -56,9 +56,9 @@ fn with_modes<B: Backend, T: ComplexFloat>(
     by_coordinate::<B, T>(b, values, moved, isign)
 }
 
-/// Gradient with respect to the coordinates along `axis`, for transforms between points and frequencies. `points`
-/// holds the coordinates with respect to which the gradient is taken: of the points, or of the frequencies. `others`
-/// holds the coordinates of the other kind.
+/// Gradient with respect to the coordinates along `axis`, for transforms between points and frequencies. The gradient
+/// is taken with respect to the coordinates in `points`, which are the points or the frequencies. `others` holds the
+/// frequencies in the first case, and the points in the second.
 #[allow(clippy::too_many_arguments)] // the parameters of the op's row
 fn with_frequencies<B: Backend, T: ComplexFloat>(
     b: &B,

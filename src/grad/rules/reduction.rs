@@ -33,13 +33,13 @@ pub fn sum<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: 
     b.broadcast_to(kept::<B, T>(b, g, shape, axis)?, shape)
 }
 
-/// Gradient of `mean`.
+/// Gradient of `mean`: the output gradient of each mean, divided by the number of its elements.
 pub fn mean<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis: Axes) -> Result<B::Array<T>> {
     let n = count(shape, axis)?;
     sum::<B, T>(b, &over::<B, T>(b, g, n)?, shape, axis)
 }
 
-/// Gradient of `softmax`.
+/// Gradient of `softmax`: `y (g - sum(g y))`.
 pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
         return in_float32::<B, T, 2>(b, [g, y], |[g, y]| softmax::<B, f32>(b, g, y, axis));
@@ -49,7 +49,7 @@ pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axi
     b.subtract(along, b.multiply(y, sum)?)
 }
 
-/// Gradient of `log_softmax`.
+/// Gradient of `log_softmax`: `g - exp(y) sum(g)`.
 pub fn log_softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
         return in_float32::<B, T, 2>(b, [g, y], |[g, y]| log_softmax::<B, f32>(b, g, y, axis));
@@ -139,7 +139,7 @@ pub fn extremum<B: Backend, T: Real>(
     b.multiply(b.astype::<T, bool>(is_it)?, share)
 }
 
-/// Applies a rule in float32 if `T` has 16 bits.
+/// If `T` has 16 bits, applies the rule in float32 and returns from the enclosing function with the result.
 macro_rules! wide_where_narrow {
     ($b:ident, $g:ident, $x:ident, $rule:ident($($more:expr),*)) => {
         if $crate::segments::is_16_bit::<T>() {
@@ -151,7 +151,7 @@ macro_rules! wide_where_narrow {
 }
 pub(super) use wide_where_narrow;
 
-/// Gradient of `var`.
+/// Gradient of `var`: `2 g / (n - correction)` times the conjugate deviations from the mean of `n` elements.
 pub fn var<B: Backend, T: Float>(
     b: &B,
     g: &B::Array<T::Real>,

@@ -12,7 +12,7 @@ pub(super) fn axis_of(op: &'static str, axis: isize, ndim: usize) -> Result<usiz
     Ok(Axes::from(axis).resolve(op, ndim)?[0])
 }
 
-/// Gradient of ops that only change the shape.
+/// Gradient of ops that only change the shape: the output gradient in the shape of the input.
 pub fn reshaped<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize]) -> Result<B::Array<T>> {
     b.reshape(g, signed(shape))
 }
@@ -26,7 +26,7 @@ pub fn permute_dims<B: Backend, T: Float>(b: &B, g: &B::Array<T>, axes: Axes) ->
     b.permute_dims(g, former)
 }
 
-/// Gradient of `roll`: rolls back.
+/// Gradient of `roll`: the output gradient, rolled in the opposite direction.
 pub fn roll<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shift: &[isize], axis: Axes) -> Result<B::Array<T>> {
     let back: Vec<isize> = shift.iter().map(|&shift| shift.saturating_neg()).collect();
     b.roll(g, back, axis)

@@ -129,8 +129,8 @@ fn fall_of_ratio() -> [f64; 12] {
     std::array::from_fn(|k| -c[k + 1])
 }
 
-/// The magnitude above which the series is used, for real dtypes of 32 and 64 bits. For a smaller magnitude x, the
-/// direct computation of the difference loses fewer than 2 x units in the last place.
+/// The magnitude above which the series of `fall_of_ratio` is used, for real dtypes of 32 and 64 bits. For a smaller
+/// magnitude x, the direct computation of the difference loses fewer than 2 x units in the last place.
 fn far<T: Real>() -> T {
     T::of(if T::DTYPE == DType::Float64 { 40.0 } else { 10.0 })
 }

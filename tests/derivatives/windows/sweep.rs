@@ -1,6 +1,6 @@
 //! Tests windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library. Values and
 //! gradients of convolutions and pools are compared with sums over explicit lists of triples (window, tap, element),
-//! where a tap is one place within the window, or one weight of the kernel. The elements are small integers, so sums
+//! where a tap is one position within the window, or one weight of the kernel. The elements are small integers, so sums
 //! are exact.
 
 use backends::{Lengths, Result, grad::vjp, prelude::*, runtime::available};
@@ -140,9 +140,9 @@ const BATCH: usize = 2;
 /// A result and its gradients, each with a name.
 type Parts = Vec<(&'static str, HostArray<f64>)>;
 
-/// The convolution and its gradients as explicit sums: `y[window] += w[tap] * x[element]`, or for the transposed
-/// convolution `y[element] += w[tap] * x[window]`. The first axis of the kernel `w` is the output channel; in the
-/// transposed convolution it is the input channel.
+/// Computes the convolution and its gradients as explicit sums: `y[window] += w[tap] * x[element]`, or for the
+/// transposed convolution `y[element] += w[tap] * x[window]`. The first axis of the kernel `w` is the output channel;
+/// in the transposed convolution it is the input channel.
 fn products(c: &Combination, places: &Places, transposed: bool, [x, w, bias, g]: [&HostArray<f64>; 4]) -> Parts {
     let mut y = zeros(g.shape().to_vec());
     let (mut gx, mut gw, mut gb) = (zeros(x.shape().to_vec()), zeros(w.shape().to_vec()), zeros(bias.shape().to_vec()));
@@ -173,8 +173,9 @@ fn products(c: &Combination, places: &Places, transposed: bool, [x, w, bias, g]:
     vec![("value", y), ("gradient by x", gx), ("by the kernel", gw), ("by the bias", gb)]
 }
 
-/// A pool and its gradient. `mean` is `None` for max pooling, in which the gradient goes to the first maximum of each
-/// window; `Some(false)` for the mean of a window's elements; `Some(true)` for their sum divided by the number of taps.
+/// Computes a pool and its gradient. `mean` is `None` for max pooling, in which the gradient goes to the first maximum
+/// of each window; `Some(false)` for the mean of a window's elements; `Some(true)` for their sum divided by the number
+/// of taps.
 fn pooled(places: &Places, x: &HostArray<f64>, g: &HostArray<f64>, mean: Option<bool>) -> Parts {
     let (mut y, mut gx) = (zeros(g.shape().to_vec()), zeros(x.shape().to_vec()));
     let [windows, taps, elements] = places.counts.each_ref().map(|all| all.iter().product::<usize>());
@@ -297,7 +298,7 @@ fn check<B: Backend>(b: &B, c: &Combination, seed: usize, found: &mut String) ->
     Ok(())
 }
 
-/// All combinations of small parameters for one axis, and random combinations for two and three axes.
+/// Returns all combinations of small parameters for one axis, and random combinations for two and three axes.
 fn combinations() -> Vec<Combination> {
     let mut all = Vec::new();
     let mut dice = Dice(14);
@@ -333,15 +334,15 @@ fn triples<'a>(a: &'a [usize], b: &'a [usize], c: &'a [usize]) -> impl Iterator<
     a.iter().flat_map(move |&x| b.iter().flat_map(move |&y| c.iter().map(move |&z| (x, y, z))))
 }
 
-/// Combinations that failed in the past: a window longer than the array over three axes, and an array with room for one
-/// window and part of a second one.
+/// Combinations that failed in the past: a window over three axes that is longer than the array along one of them, and
+/// an array that ends within its second window.
 fn known() -> [Combination; 2] {
     let along = |len, taps, stride, padding| Along { len, taps, stride, padding, dilation: 1 };
     let of = |axes| Combination { axes, groups: 2, channels: [1, 2], output_padding: 0 };
     [of(vec![along(1, 2, 1, 1), along(5, 2, 2, 0), along(3, 2, 1, 1)]), of(vec![along(3, 2, 2, 0)])]
 }
 
-/// Checks the known combinations, and every `step`-th one of the other combinations.
+/// Checks the combinations of [`known`], and every `step`-th combination of [`combinations`].
 fn sweep<B: Backend>(b: &B, step: usize) {
     let mut found = String::new();
     known().iter().for_each(|combination| check(b, combination, 0, &mut found).unwrap());

@@ -56,7 +56,7 @@ fn held(result: Result<Held>) -> *mut Held {
     pointer(result.map(|held| Box::into_raw(Box::new(held))))
 }
 
-/// Text of the last error on this thread; empty if no call has failed on this thread.
+/// Returns the text of the last error on this thread; the text is empty if no call has failed on this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn array_error() -> *const c_char {
     ERROR.with_borrow(|why| why.as_ptr())
@@ -77,8 +77,8 @@ fn on(
     }
 }
 
-/// The elements `numpy.arange(4800) % 113`, as 60 rows of 80, in dtype `T`. Bool arrays contain `arange % 2`. Complex
-/// arrays have the imaginary part `-(arange % 7)`.
+/// Returns an array with the elements `numpy.arange(4800) % 113`, as 60 rows of 80, in dtype `T`. Bool arrays contain
+/// `arange % 2`. Complex arrays have the imaginary part `-(arange % 7)`.
 fn numbers<T: Element>() -> HostArray<T> {
     let of = |i: usize| match T::DTYPE {
         DType::Bool => T::from_i64((i % 2) as i64),
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn array_what(x: *const Held, dtype: *mut u8, shape: *mut 
     })
 }
 
-/// Writes the elements in C order. Returns null on failure.
+/// Writes the elements to `to`, in C order. Returns `to`, or null on failure.
 ///
 /// # Safety
 /// `x` must be an array of this library, and `to` must have room for its elements.
@@ -301,8 +301,8 @@ pub extern "C" fn array_python(is_valid: IsValid, get_pointer: GetPointer) {
     CAPSULES.get_or_init(|| (is_valid, get_pointer));
 }
 
-/// The pointer in a capsule, if no consumer has taken the tensor. (A consumer renames the capsule when it takes the
-/// tensor.)
+/// Returns the pointer in a capsule, if no consumer has taken the tensor. (A consumer renames the capsule when it takes
+/// the tensor.)
 fn unused(capsule: *mut c_void, name: &CStr) -> Option<*mut c_void> {
     let (is_valid, get_pointer) = CAPSULES.get()?;
     // SAFETY: Python calls a destructor with a live capsule while holding Python's lock, as both functions require.

@@ -28,7 +28,7 @@ fn folder(name: &str) -> PathBuf {
     path
 }
 
-/// A 6 x 4 array of any dtype. On backends that have views, it is not in C order.
+/// Returns a 6 x 4 array of dtype `T`. On backends that have views, its memory layout is not C order.
 fn numbers<B: Backend, T: Element>(b: &B) -> Result<B::Array<T>> {
     b.permute_dims(b.astype::<T, i32>(b.reshape(b.arange(-3, 21, 1)?, [4, 6])?)?, [1, 0])
 }
@@ -90,7 +90,7 @@ fn files_of_every_dtype() {
             assert_eq!(b.item(file.array::<_, i64>(b, "n")?)?, 7);
         }
 
-        // reads parts by a mapped file and by a reader; writes parts by a writer and into a mapped file
+        // reads rows with a mapped file and with a reader; writes them with a writer and with a mapped file
         let mapped = Mapped::open(&path)?;
         let mut reader = NpyReader::open(&path)?;
         let mut writer = NpyWriter::<T>::create(here.join("written.npy"), &[6, 4])?;

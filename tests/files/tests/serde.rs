@@ -140,7 +140,7 @@ fn damaged_bytes_are_errors() {
             }
         }
     }
-    // the declared lengths, 2^60 elements and 2^60 bytes, are encoded in ten bytes each
+    // declares 2^60 elements, encoded in nine bytes, and 2^63 bytes, encoded in ten bytes
     let huge = [&[7][..], b"float64", &[1], &[0x80; 8], &[0x10], &[0x80; 8], &[0x80, 1], &[0; 16]].concat();
     assert!(postcard::from_bytes::<ArrayData>(&huge).is_err());
     let many = [&[7][..], b"float64", &[0xff; 9], &[1], &[0; 16]].concat();

@@ -157,7 +157,8 @@ fn that_are_differences_of_equals() {
 
 /// Tests sums, products and exponents that overflow the dtype although the derivative (and often the value) does not.
 fn within<B: Backend>(b: &B) -> Checked {
-    // `n` is an exponent so large that n - 1, an odd number, is rounded to an even number in the dtype
+    // in most calls below, the exponent `n` is so large that the odd number n - 1 is rounded to an even number in the
+    // dtype, which would change the sign of x^(n - 1)
     fn powers<B: Backend, T: Real>(b: &B, x: f64, n: f64, want: f64) -> Checked {
         let exponent = b.asarray([T::of(n)])?;
         let tolerance = if T::DTYPE.size() == 2 { 8e-3 } else { 1e-6 };
@@ -178,7 +179,7 @@ fn within<B: Backend>(b: &B) -> Checked {
     powers::<B, f64>(b, -2.0, 3.0, 12.0)?;
     // here the power itself overflows float16, although its derivative does not
     near(&slopes::<B, f16>(b, &[12000.0], |d, x| d.pow(f16::of(1.0 + 2_f64.powi(-10)), x))?, &[119.232], 1e-3);
-    // squares of distances overflow
+    // the squares of differences from the mean overflow or underflow in float32
     for size in [1e-25, 1.0, 1e25] {
         let x = [size, NAN, -size, size, -size];
         near(&slopes::<B, f32>(b, &x, |d, x| d.nanstd(x, ..))?, &[0.25, 0.0, -0.25, 0.25, -0.25], 1e-6);
@@ -238,7 +239,7 @@ fn counts<B: Backend>(b: &B) -> Checked {
         assert_eq!(read(b.log_softmax(&zeros, ..)?)?, -log);
         assert_eq!(read(b.logsumexp_with(&zeros, .., LogsumexpOptions::new().keepdims(true))?)?, log);
         let found = slopes::<B, T>(b, &vec![0.0; n], |d, x| d.log_softmax(x, ..))?;
-        // the exact gradient is 0; the error of `found` comes from the rounding error of the logarithm, which is about
+        // the exact gradient is 0; the error of `found` comes from rounding the logarithm of the count, which is about
         // 11
         assert!(found.iter().all(|x| x.abs() < 0.04), "{:?}", found[0]);
         // sums of many elements into a single element, along a row and along columns
@@ -294,8 +295,8 @@ fn special<B: Backend>(b: &B) -> Checked {
     near(&slopes::<B, f64>(b, &[2.0, 0.5, 2.0], |d, x| d.center_of_mass_with(x, above()))?, &[-0.25, 0.0, 0.25], 1e-15);
     of(&[0.0, 0.0], &[NAN, NAN], |d, x| d.center_of_mass(x))?;
     of(&[1.0, 1.0, 1.0, 2.0], &[NAN; 4], |d, x| d.corrcoef(d.reshape(x, [2, 2])?))?;
-    // the second derivative of a product, first with one zero and then with two; the first derivative of each element
-    // is the product of the other elements
+    // the second derivative of a product, first with one zero and then with two; the first derivative with respect to
+    // an element is the product of the other elements
     let x = b.asarray([2.0, 0.0, 5.0])?;
     let by_two = hessian(b, |d, x| d.squeeze(d.segment_prod(x, &d.zeros::<i64>([3])?, 1)?, 0), &x)?;
     assert_eq!(b.to_vec(b.flatten(by_two)?)?, [0.0, 5.0, 0.0, 5.0, 0.0, 2.0, 0.0, 2.0, 0.0]);
@@ -306,7 +307,7 @@ fn special<B: Backend>(b: &B) -> Checked {
     let bend = |f: fn(&Diff<Diff<B>>, &Var<Diff<B>, f64>) -> Result<Var<Diff<B>, f64>>| -> Result<Vec<f64>> {
         b.to_vec(b.flatten(hessian(b, |d, x| d.sum(f(d, x)?, ..), &x)?)?)
     };
-    // the second derivatives are -2 x / (1 + x^2)^2 and -x / (1 + x^2)^1.5
+    // the second derivatives of `atan` and `asinh` are -2 x / (1 + x^2)^2 and -x / (1 + x^2)^1.5
     near(&bend(|d, x| d.atan(x))?, &[0.0, 0.0, 0.0, -0.06], 1e-14);
     near(&bend(|d, x| d.asinh(x))?, &[0.0, 0.0, 0.0, -0.094_868_329_805_051_38], 1e-14);
     near(&bend(|d, x| d.hypot(x, 4.0))?, &[0.25, 0.0, 0.0, 0.128], 1e-14);

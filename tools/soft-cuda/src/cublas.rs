@@ -13,10 +13,10 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// The result of a function; the error is a `cublasStatus_t`.
+/// The result of a cuBLAS function; the error is a `cublasStatus_t`.
 type Result<T> = std::result::Result<T, Status>;
 
-/// A `cublasStatus_t`.
+/// An error code of cuBLAS: a `cublasStatus_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Status(u32);
 
@@ -93,16 +93,16 @@ pub extern "C" fn cublasSetStream_v2(handle: *mut c_void, stream: *mut c_void) -
     })
 }
 
-/// Sets the precision of products. Here products always have the highest precision.
+/// Sets the precision of products. The call has no effect, because products always have the highest precision here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cublasSetMathMode(handle: *mut c_void, mode: u32) -> u32 {
-    /// The only flag that can be combined with a mode.
+    /// The only flag that can be combined with a mode: sums are not computed in reduced precision.
     const NO_REDUCED_SUMS: u32 = 16;
     let known = matches!(mode & !NO_REDUCED_SUMS, 0..=4 | 8);
     with_handle(handle, |_| if known { Ok(()) } else { Err(Status::INVALID_VALUE) })
 }
 
-/// `C = alpha op(A) op(B) + beta C` for many equally spaced column-major matrices.
+/// Computes `C = alpha op(A) op(B) + beta C` for many column-major matrices, which are equally spaced in memory.
 ///
 /// # Safety
 /// `alpha` and `beta` must be null or point to numbers of the compute type.

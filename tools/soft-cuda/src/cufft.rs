@@ -11,10 +11,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The result of a function; the error is a `cufftResult`.
+/// The result of a cuFFT function; the error is a `cufftResult`.
 type Result<T> = std::result::Result<T, Status>;
 
-/// A `cufftResult`.
+/// An error code of cuFFT: a `cufftResult`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Status(u32);
 
@@ -108,7 +108,7 @@ pub extern "C" fn cufftSetStream(handle: c_int, stream: *mut c_void) -> u32 {
     })
 }
 
-/// Sets whether the plan allocates its own work area. Must be called before the plan is made.
+/// Sets whether the plan allocates its own work area. Must be called before [`cufftMakePlanMany64`].
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftSetAutoAllocation(handle: c_int, own: c_int) -> u32 {
     with_plan(handle, |plan| {
@@ -117,7 +117,7 @@ pub extern "C" fn cufftSetAutoAllocation(handle: c_int, own: c_int) -> u32 {
     })
 }
 
-/// Sets the work area for later transforms. It must have the size that was returned when the plan was made.
+/// Sets the work area for later transforms. It must have the size that [`cufftMakePlanMany64`] has returned.
 #[unsafe(no_mangle)]
 pub extern "C" fn cufftSetWorkArea(handle: c_int, work: *mut c_void) -> u32 {
     with_plan(handle, |plan| {
@@ -130,8 +130,9 @@ pub extern "C" fn cufftSetWorkArea(handle: c_int, work: *mut c_void) -> u32 {
     })
 }
 
-/// Makes a plan of many transforms in cuFFT's advanced data layout. If `from_embed` is null, the input is dense; if
-/// `to_embed` is null, the output is dense.
+/// Defines the transforms of a plan: `batches` transforms along `rank` axes, in cuFFT's advanced data layout. If
+/// `from_embed` is null, the input is dense; if `to_embed` is null, the output is dense. Writes the size of the work
+/// area in bytes to `work`.
 ///
 /// # Safety
 /// `lengths` must have `rank` numbers, and so must `from_embed` and `to_embed` unless they are null; `work` must be

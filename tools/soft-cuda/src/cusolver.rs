@@ -18,10 +18,10 @@ use std::{
 };
 pub use typed::*;
 
-/// The result of a function; the error is a `cusolverStatus_t`.
+/// The result of a cuSOLVER function; the error is a `cusolverStatus_t`.
 type Result<T> = std::result::Result<T, Status>;
 
-/// A `cusolverStatus_t`.
+/// An error code of cuSOLVER: a `cusolverStatus_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Status(u32);
 
@@ -69,7 +69,7 @@ fn with_handle(handle: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32
     status(known.ok_or(Status::NOT_INITIALIZED).and_then(f))
 }
 
-/// Like `with_handle`, for a function that also takes the handle `params` of parameters, which is checked.
+/// Like `with_handle`, but also checks that `params` is a handle of parameters.
 fn with_params(handle: *mut c_void, params: *mut c_void, f: impl FnOnce(Handle) -> Result<()>) -> u32 {
     with_handle(handle, |handle| {
         require(handles().params.contains(&(params as u64)))?;
@@ -191,7 +191,8 @@ struct Room {
 }
 
 impl Room {
-    /// Checks that a call has enough work memory on the device and on the host. Overwrites the host memory immediately.
+    /// Checks that a call has enough work memory on the device and on the host: `needed` bytes each. Overwrites the
+    /// host memory immediately.
     ///
     /// # Safety
     /// `host` must be valid for writing `host_bytes` bytes.
@@ -220,7 +221,7 @@ impl Room {
     }
 }
 
-/// Writes how many bytes of work memory a function needs on the device and on the host.
+/// Writes the numbers of bytes of work memory that a function needs on the device and on the host.
 ///
 /// # Safety
 /// `device` and `host` must be null or valid for writing a number.

@@ -13,8 +13,8 @@ pub enum Access {
     Atomic,
 }
 
-/// A fault that stops a kernel. As on a GPU, the call that finds the fault and every later call in the context report
-/// it.
+/// A fault that stops a kernel or a copy. As on a GPU, the call during which the fault occurs, and every later call in
+/// the context, return its error code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An access that is not within one live allocation.
@@ -23,7 +23,7 @@ pub enum Fault {
         access: Access,
         /// The device address.
         address: u64,
-        /// The number of bytes.
+        /// The size of the access in bytes.
         bytes: usize,
         /// A text that names the allocations near the address, or says that the memory was freed.
         near: String,
@@ -34,16 +34,17 @@ pub enum Fault {
         access: Access,
         /// The device address.
         address: u64,
-        /// The number of bytes.
+        /// The size of the access in bytes.
         bytes: usize,
     },
-    /// Any other fault that would stop a GPU, or whose result is undefined on a GPU.
+    /// Any other mistake that stops a GPU, or that has an undefined result on a GPU. The text is the error message.
     Failed(String),
-    /// An instruction that this device does not have.
+    /// A feature that the software device lacks, such as a call of a function without a body. The text names the
+    /// feature.
     Unsupported(String),
-    /// Another fault with its position.
+    /// A fault, together with the position in the kernel at which it occurred.
     At {
-        /// The kernel, the thread and the statement.
+        /// The position as text: the kernel, the block, the thread and the PTX statement.
         place: String,
         /// The fault.
         fault: Box<Fault>,
@@ -51,7 +52,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The driver's error code: `CUDA_ERROR_ILLEGAL_ADDRESS`, `.._MISALIGNED_ADDRESS`, `.._LAUNCH_FAILED`,
+    /// Returns the driver's error code: `CUDA_ERROR_ILLEGAL_ADDRESS`, `.._MISALIGNED_ADDRESS`, `.._LAUNCH_FAILED`,
     /// `.._ILLEGAL_INSTRUCTION`.
     pub fn code(&self) -> u32 {
         match self {
@@ -63,7 +64,7 @@ impl Fault {
         }
     }
 
-    /// This fault with its position.
+    /// Adds the position in the kernel to this fault.
     pub(crate) fn at(self, place: String) -> Fault {
         Fault::At { place, fault: Box::new(self) }
     }

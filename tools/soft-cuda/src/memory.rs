@@ -1,5 +1,5 @@
-//! Device memory. No device address is an address of the host, no address is used twice, and allocations never touch
-//! each other. Every access beyond an end, after a free, or by host code is therefore detected.
+//! Device memory. No device address is an address of the host, no address is used twice, and there are gaps between
+//! allocations. Every access outside of an allocation, after a free, or by host code is therefore detected.
 
 use crate::fault::{Access, Fault};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const ALIGN: u64 = 512;
 #[derive(Debug)]
 pub struct Memory {
     blocks: Vec<Block>,
-    /// Indices in `blocks` of the live allocations, by address.
+    /// The index in `blocks` of each live allocation, by the allocation's start address.
     alive: BTreeMap<u64, usize>,
     /// Indices in `blocks` that are not in use.
     vacant: Vec<usize>,
@@ -34,19 +34,21 @@ struct Block {
     bytes: Vec<u8>,
 }
 
-/// An allocation that is hidden temporarily.
+/// An allocation that [`Memory::hide`] has made inaccessible.
 #[derive(Debug)]
 pub struct Hidden {
     slot: usize,
     block: Block,
 }
 
-/// The block in which an access found its memory; the next access is likely to be in the same block.
+/// The index of the block that an instruction accessed last. The search for the next access begins with this block,
+/// because the next access is likely to be in the same block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hint(usize);
 
 impl Memory {
-    /// Memory of at most `limit` bytes. Each device index has its own range of addresses.
+    /// Creates the memory of the device with index `device`, for allocations of at most `limit` bytes in total. The
+    /// addresses of different devices do not overlap.
     pub fn new(device: usize, limit: u64) -> Memory {
         let next = BASE + ((device as u64) << 48);
         Memory {
@@ -60,18 +62,18 @@ impl Memory {
         }
     }
 
-    /// The number of bytes in use.
+    /// Returns the number of allocated bytes.
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// The size of the memory in bytes.
+    /// Returns the size of the memory in bytes.
     pub fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Allocates exactly `bytes` bytes, which are filled with [`POISON`]. Returns the address; `None` if the device is
-    /// full.
+    /// Allocates exactly `bytes` bytes, which are filled with [`POISON`]. Returns the address; `None` if `bytes` is 0
+    /// or the device is full.
     pub fn allocate(&mut self, bytes: u64) -> Option<u64> {
         if bytes == 0 || bytes > self.limit - self.used {
             return None;
@@ -80,7 +82,7 @@ impl Memory {
         content.try_reserve_exact(usize::try_from(bytes).ok()?).ok()?;
         content.resize(bytes as usize, POISON);
         let start = self.next;
-        // there is at least one whole unit of alignment between two allocations
+        // the gap between two allocations is at least `ALIGN` bytes long
         self.next = (start + bytes).next_multiple_of(ALIGN) + ALIGN;
         self.used += bytes;
         let block = Block { start, bytes: content };
@@ -126,14 +128,14 @@ impl Memory {
         self.blocks[slot] = block;
     }
 
-    /// Start and size of the live allocation that contains `address`.
+    /// Returns the start and the size of the live allocation that contains `address`.
     pub fn allocation(&self, address: u64) -> Option<(u64, u64)> {
         let (&start, &slot) = self.alive.range(..=address).next_back()?;
         let size = self.blocks[slot].bytes.len() as u64;
         (address - start < size).then_some((start, size))
     }
 
-    /// Starts and sizes of all live allocations.
+    /// Returns the starts and the sizes of all live allocations.
     pub fn allocations(&self) -> impl Iterator<Item = (u64, u64)> {
         self.alive.iter().map(|(&start, &slot)| (start, self.blocks[slot].bytes.len() as u64))
     }
@@ -159,21 +161,21 @@ impl Memory {
         }
     }
 
-    /// The `bytes` bytes at `address`, for reading.
+    /// Returns the `bytes` bytes at `address`, for reading.
     #[inline]
     pub fn read(&self, hint: &mut Hint, address: u64, bytes: usize) -> Result<&[u8], Fault> {
         let (slot, offset) = self.locate(hint, Access::Read, address, bytes)?;
         Ok(&self.blocks[slot].bytes[offset..offset + bytes])
     }
 
-    /// The `bytes` bytes at `address`, for writing.
+    /// Returns the `bytes` bytes at `address`, for writing.
     #[inline]
     pub fn write(&mut self, hint: &mut Hint, address: u64, bytes: usize) -> Result<&mut [u8], Fault> {
         let (slot, offset) = self.locate(hint, Access::Write, address, bytes)?;
         Ok(&mut self.blocks[slot].bytes[offset..offset + bytes])
     }
 
-    /// The `bytes` bytes at `address`, for an access of any kind.
+    /// Returns the `bytes` bytes at `address`, for an access of any kind.
     #[inline]
     pub(crate) fn bytes(
         &mut self,

@@ -1,5 +1,5 @@
-//! Stand-ins for the NCCL functions that the backend calls, with NCCL's conventions and errors. The ranks that they
-//! connect are threads and processes of this machine.
+//! Stand-ins for the NCCL functions that the backend calls, with NCCL's conventions and errors. All ranks are threads
+//! or processes of this machine.
 
 mod comm;
 mod group;
@@ -24,7 +24,7 @@ fn status(result: Result<()>) -> u32 {
     result.map_or_else(|status| status.0, |()| 0)
 }
 
-/// Writes a value to a caller's address.
+/// Writes a value to a caller's address. If the address is null, the error names the function `call`.
 ///
 /// # Safety
 /// `at` must be null or valid for writing a `V`.

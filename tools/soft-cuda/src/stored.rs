@@ -16,7 +16,7 @@ pub(crate) fn aligned(access: Access, address: u64, bytes: usize) -> Result<(), 
 
 /// A number type in device memory.
 pub(crate) trait Stored {
-    /// The type in which numbers of this type are computed.
+    /// The double-precision type that computations use for these numbers.
     type In: Computed;
     /// Size of a number in bytes.
     const SIZE: usize;
@@ -26,7 +26,7 @@ pub(crate) trait Stored {
     fn put(x: Self::In, bytes: &mut [u8]);
 }
 
-/// A type in which numbers are computed.
+/// A number type that computations use: `f64` or `Complex<f64>`.
 pub(crate) trait Computed: Copy + PartialEq + Add<Output = Self> + Mul<Output = Self> {
     /// Converts a complex number to this type; a real type gets the real part.
     fn of(x: Complex<f64>) -> Self;

@@ -37,7 +37,7 @@ fn with_devices(test: &str) -> bool {
     false
 }
 
-/// A rank on a device.
+/// A rank of a communicator, with a stream on its device.
 struct Rank {
     rank: usize,
     comm: *mut c_void,
@@ -53,7 +53,7 @@ fn new_id() -> Id {
     }
 }
 
-/// Makes a device current.
+/// Makes a device's context current on this thread.
 fn begin(device: i32) {
     let mut context = null_mut();
     // SAFETY: the pointer is valid for writing a handle.
@@ -178,7 +178,7 @@ fn a_stream_goes_on_while_its_host_does_something_else() {
         if b.rank == 0 {
             assert_eq!(b.recv(at, 8, before), 0);
             assert_eq!(b.read(at, 8), Ok(vec![0; 8]));
-            // the other ranks have not waited for anything yet
+            // the other ranks have not waited for a stream yet
             drop(tell.lock().unwrap().take());
         } else {
             assert!(told.lock().unwrap().recv().is_err());

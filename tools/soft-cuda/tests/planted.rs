@@ -33,7 +33,7 @@ impl Device {
         Some(Device { driver, kernel })
     }
 
-    /// Copies words into newly allocated memory.
+    /// Copies 32-bit words into newly allocated memory; returns the address.
     fn words(&mut self, content: &[u32]) -> u64 {
         let memory = self.driver.allocate(0, 4 * content.len()).unwrap();
         let bytes: Vec<u8> = content.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -41,7 +41,7 @@ impl Device {
         memory
     }
 
-    /// Allocates memory that is never written.
+    /// Allocates uninitialised memory for 32-bit words.
     fn memory(&mut self, words: usize) -> u64 {
         self.driver.allocate(0, 4 * words).unwrap()
     }
@@ -126,7 +126,8 @@ fn a_null_pointer() {
     stops(source, 1, 0, Code::ILLEGAL_ADDRESS);
 }
 
-/// Each thread passes its word to the thread on the other side of the block.
+/// A kernel that reverses 64 words: each thread writes a word to shared memory, and thread `i` reads the word of thread
+/// `63 - i`.
 const REVERSE: &str = "extern \"C\" __global__ void k(int *x) {
     __shared__ int words[64];
     words[threadIdx.x] = x[threadIdx.x];

@@ -40,7 +40,7 @@ mod linux {
     /// The attacker: the user `nobody`.
     const NOBODY: u32 = 65534;
 
-    /// C code of the planted library, which leaves a mark when it is loaded.
+    /// C code of the planted library. When the library is loaded, it creates the file that `ATTACK_MARK` names.
     const PAYLOAD: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +101,8 @@ __attribute__((constructor)) static void loaded(void) {
     }
 
     impl Scene {
-        /// Creates the folder among the temporary files, because the other user may have no access to other folders.
+        /// Creates the folder in the system's folder of temporary files, because the other user may have no access to
+        /// other folders.
         fn new() -> Outcome<Scene> {
             let made = Command::new("mktemp").args(["-d", "-t", "backends-attack-XXXXXX"]).output();
             let path =
@@ -146,7 +147,7 @@ __attribute__((constructor)) static void loaded(void) {
             command
         }
 
-        /// The attacked program, with a libtorch selected by the program's own user.
+        /// Returns a command that starts the attacked program, with the repository's libtorch selected by `LIBTORCH`.
         fn torch_victim(&self) -> Command {
             let mut command = self.victim(&self.at("bin/program"));
             command.env("LIBTORCH", root().join("libtorch/torch"));

@@ -104,8 +104,8 @@ const SIX: [&str; 6] = ["i32", "i64", "f32", "f64", "Complex<f32>", "Complex<f64
 
 const USAGE: &str = "usage: cargo xtask build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]";
 
-/// The task `build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]`. PROGRAM may be a part of a
-/// program's name.
+/// The task `build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]`. PROGRAM is a substring of the names
+/// of the measured programs.
 pub fn task(args: &[String]) -> Outcome {
     let (mut of, mut folder) = (root(), std::env::temp_dir().join("backends-build-cost"));
     let mut only = None;

@@ -135,13 +135,14 @@ fn read(of: &Module, code: &str, known: &BTreeSet<Module>) -> File {
             }
         }
     }
-    // paths within the code, outside of `use`
+    // adds the paths in the code outside of `use`
     let words = rest.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).filter(|word| word.contains("::"));
     file.uses.extend(words.filter_map(|path| absolute(of, path.trim_matches(':'), known)));
     file
 }
 
-/// Returns the module to which a path leads. Re-exports are followed to the module that they come from.
+/// Returns the module that contains the item of a path. If a module re-exports the item, returns the module from which
+/// the item comes.
 fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Option<Module> {
     let length = (0..=path.len()).rev().find(|&length| files.contains_key(&path[..length]))?;
     let passed = path.get(length).and_then(|name| files[&path[..length]].passes.get(name)).filter(|_| depth < 8);

@@ -33,7 +33,7 @@ struct Program {
     results: &'static [Compared],
 }
 
-/// A file that all programs write, and how its contents are compared.
+/// A file that all programs write, with the comparison of its contents.
 struct Compared {
     file: &'static str,
     /// A NumPy expression for the difference between the array `a` of this library and the array `b` of another
@@ -127,7 +127,7 @@ struct Run {
     place: (usize, usize),
     /// Seconds from the start of the process to its end.
     whole: f64,
-    /// The part of `whole` that the program reports as its work, without start, imports and files.
+    /// Seconds that the program reports for its work: `whole` without the start of the process, imports and files.
     work: f64,
 }
 

@@ -31,7 +31,8 @@ pub fn task() -> Outcome {
 }
 
 /// The task `targets [--in-turn]`: lints the code for the targets in `TARGETS` and for WebAssembly. With `--in-turn`,
-/// lints it for one target only, which is another one each day. Skips targets whose standard library is not installed.
+/// lints it for one of these targets only, a different one each day. Skips targets whose standard library is not
+/// installed.
 pub fn targets(args: &[String]) -> Outcome {
     let all: Vec<&str> = TARGETS.into_iter().chain([WASM]).collect();
     let today = match args {

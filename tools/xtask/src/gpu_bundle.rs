@@ -13,7 +13,8 @@ use std::{
 /// Largest size of the packed bundle, in bytes.
 const LIMIT: u64 = 24 << 20;
 
-/// The packer. The programs share code at large distances within the archive, so a large dictionary halves the size.
+/// The command that compresses the archive. The programs share code at large distances within the archive, so a large
+/// dictionary halves the size.
 const PACKER: &str = "xz --x86 --lzma2=preset=6,dict=256MiB";
 
 /// The architecture for which kernels are compiled in advance: H100 and H200.
@@ -56,7 +57,7 @@ pub fn task(args: &[String]) -> Outcome {
         copy(&program, &folder.join("tests").join(name))?;
     }
     said("the tests are built");
-    // builds the benchmark with the profile with which users build the library
+    // builds the benchmark with the release profile, because users build the library with this profile
     for (name, program) in built("release", &["build", "-p", BENCHES, "--bench", "gpu"].map(String::from))? {
         copy(&program, &folder.join("benches").join(name))?;
     }
@@ -126,7 +127,7 @@ fn built(profile: &str, args: &[String]) -> Outcome<Vec<(String, PathBuf)>> {
 }
 
 /// Runs the programs on the software device, to record the names and sources of all kernels that they request,
-/// including kernels of formulas. The compiled kernels are kept, so that a rehearsal compiles nothing.
+/// including kernels of formulas. The compiled kernels are stored, so that a rehearsal compiles nothing.
 fn harvest(bundle: &Path, asked: &Path) -> Outcome {
     let _ = fs::remove_dir_all(asked);
     create(asked)?;

@@ -48,7 +48,7 @@ pub fn task(args: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The contents of the packed files.
+/// The texts in an archive of results that `run.sh` has packed.
 #[derive(Debug, Default)]
 pub struct Results {
     pub summary: String,
@@ -93,7 +93,7 @@ impl Results {
         self.machine.lines().find(|line| value(line).is_some()).map_or("?", |line| &line[what.len() + 2..])
     }
 
-    /// Returns whether the results contain a time measured with this library.
+    /// Returns whether the results contain a time measured with the library `library`.
     pub fn has_times_of(&self, library: &str) -> bool {
         let lines = self.times.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         lines.into_iter().any(|line| line["lib"] == library && line["ns"].is_number())

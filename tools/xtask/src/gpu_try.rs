@@ -39,8 +39,8 @@ for inner in ['cuda', 'nn', 'cupyx', 'cupyx.scipy', 'cupyx.scipy.ndimage']:
     sys.modules.setdefault(inner if inner.startswith('cupyx') else __name__ + '.' + inner, sys.modules[__name__])
 ";
 
-/// Unpacks the bundle, runs both of its parts and checks the results. With `plant`, runs only the tests, with mistakes
-/// planted in kernels, and checks that the results name these mistakes.
+/// Unpacks the bundle, runs its parts `correctness` and `speed`, and checks the results. With `plant`, runs only the
+/// tests, with mistakes planted in kernels, and checks that the results name these mistakes.
 pub fn task(packed: &Path, plant: bool) -> Outcome {
     let begin = Instant::now();
     let empty = env::temp_dir().join(format!("backends-gpu-try-{}", std::process::id()));
@@ -115,7 +115,8 @@ fn tried(packed: &Path, empty: &Path, plant: bool) -> Outcome {
     Ok(())
 }
 
-/// Returns a complaint if the summary does not name a planted mistake, or if the mistakes kept a test from running.
+/// Returns a complaint if the summary does not name a planted mistake, or if the mistakes prevented a test from
+/// running.
 fn hidden_fault(summary: &str) -> Option<String> {
     let is_named = |outcome: &str, op: &str| summary.contains(&format!("{outcome}: cuda {op}::"));
     let hidden = PLANTED.into_iter().find(|(_, outcome, op)| !is_named(outcome, op));

@@ -78,8 +78,8 @@ impl Code {
     }
 }
 
-/// Returns a message if a kernel has no vector instructions or calls a function. Kernels for which this is known, and
-/// kernels that are seldom used, give no message.
+/// Returns a message if a kernel has no vector instructions or calls a function. Returns `None` for the kernels listed
+/// in `SCALAR`, and for kernels that are seldom used.
 fn complaint(kernel: &Kernel, code: Code, all: &BTreeMap<Kernel, Code>) -> Option<String> {
     // if a kernel has a variant for small arguments (`near`), the kernel itself is seldom used
     let seldom = !kernel.near && all.contains_key(&Kernel { near: true, ..kernel.clone() });

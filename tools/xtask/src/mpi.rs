@@ -50,7 +50,7 @@ fn wheel(folder: &Path, name: &str) -> Outcome<PathBuf> {
     files.into_iter().find(is_it).ok_or(format!("{name} has no package for this machine"))
 }
 
-/// Makes the files of a folder executable, because Python's `zipfile` does not keep this permission.
+/// Makes the files of a folder executable, because Python's `zipfile` does not restore this permission.
 #[cfg(unix)]
 fn make_executable(folder: &Path) -> Outcome {
     for entry in fs::read_dir(folder).map_err(|why| failed(folder, &why))?.flatten() {

@@ -169,7 +169,7 @@ fn listed(model: &Model, list: &str) -> Result<Listed, String> {
         if let Some(missing) = files.into_iter().find(|path| !root().join(path).is_file()) {
             return Err(format!("`{name}`: there is no file `{missing}`"));
         }
-        // a name of several words is a description and no code
+        // a name with spaces is a description, not code
         let name = if name.contains(' ') { name.to_owned() } else { format!("`{name}`") };
         let _ = writeln!(body, "| {name} | {who} | {code} | {} |", cell(&how));
     }

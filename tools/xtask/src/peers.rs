@@ -21,7 +21,7 @@ const OF_NETWORKS: [usize; 2] = [32, 1024];
 /// Number of rounds. All programs run in each round, so that a passing disturbance does not decide the comparison.
 const ROUNDS: usize = 2;
 
-/// For each formula and library, the minimum time in nanoseconds at each of the sizes.
+/// For each formula and library, the minimum time in nanoseconds at each size in `SIZES`.
 type Times = BTreeMap<(String, String), [Option<u64>; SIZES.len()]>;
 
 /// The task `peers solvers`: runs the example of the solvers, and then solves the same systems by SciPy.

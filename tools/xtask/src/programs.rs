@@ -15,16 +15,16 @@ use std::{collections::BTreeMap, fmt::Write, process::Command, thread};
 /// The allowed difference of checksums, relative to the sum of the absolute values of the checksum's terms.
 #[derive(Clone, Copy)]
 enum Apart {
-    /// For whole numbers, which must be equal.
+    /// For results that are whole numbers, which must be equal.
     Not,
-    /// For float64 sums in another order. Points at the border of the Mandelbrot set could differ by more, but after 20
-    /// iterations no point is close enough to the border.
+    /// For float64 sums that are computed in another order. Points at the border of the Mandelbrot set could differ by
+    /// more, but after 20 iterations no point is close enough to the border.
     Double,
     /// For float32 sums, filters with rounded weights, and distances that are differences of larger numbers.
     Single,
-    /// For random results. The error of a mean of `n` samples is 0.53 / sqrt(n) for pi and 1.7 / sqrt(n) for the
-    /// option, and the error of a difference of two means is 1.4 times as large. A difference of five times that error
-    /// occurs less than once in a million runs.
+    /// For random results. With `n` samples, the relative standard error is 0.53 / sqrt(n) for pi and 1.7 / sqrt(n) for
+    /// the option. The standard error of the difference of two results is 1.4 times as large. A difference of five
+    /// times this error occurs less than once in a million runs.
     Chance,
 }
 
@@ -84,7 +84,8 @@ const ROUNDS: usize = 5;
 /// The time of a program in nanoseconds in each column; `None` if it could not be measured.
 type Times = [Option<f64>; COLUMNS.len()];
 
-/// Parses the answer of a measuring program: nanoseconds, checksum, and the sum of the absolute values of its terms.
+/// Parses the answer of a measuring program: nanoseconds, checksum, and the sum of the absolute values of the
+/// checksum's terms.
 fn parse(answer: &str) -> Outcome<[f64; 3]> {
     let numbers: Vec<f64> = answer.split('\t').filter_map(|word| word.parse().ok()).collect();
     numbers.try_into().map_err(|_| format!("`{answer}` is no time with a checksum"))

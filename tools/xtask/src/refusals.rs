@@ -1,4 +1,4 @@
-//! Checks the texts of errors. A text must be one sentence that states the given value and the requirement.
+//! Checks the texts of errors. A text must be one sentence that states the wrong value and the requirement.
 
 use crate::tidy::files;
 
@@ -6,8 +6,8 @@ use crate::tidy::files;
 /// their errors have another style.
 const FOLDERS: [&str; 4] = ["backend-runtime/src/", "src/", "examples/epr/src/", "crates/sharded/src/"];
 
-/// Phrases that state a requirement as if it were a fact, as in "p is 1.5; it is between 0 and 1", "has not 2 axes", or
-/// "no range".
+/// Phrases that error texts must not contain. Most of them state a requirement as if it were a fact, as in "p is 1.5;
+/// it is between 0 and 1".
 const CONTRADICTIONS: [&str; 12] = [
     "; it is",
     "; it has",

@@ -45,7 +45,7 @@ pub fn task(args: &[String]) -> Outcome {
     write(&folder.join("user/Cargo.toml"), &manifest)?;
     let example = folder.join(format!("packages/backends-{version}/examples/quickstart.rs"));
     fs::copy(&example, folder.join("user/src/main.rs")).map_err(|why| format!("{}: {why}", example.display()))?;
-    // the same versions of other crates as in this repository
+    // uses the same versions of other crates as this repository
     let _ = fs::copy(root().join("Cargo.lock"), folder.join("user/Cargo.lock"));
     println!("release: compiling a program with the archives of {}", packages.join(", "));
     let mut program = cargo();

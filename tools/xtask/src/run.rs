@@ -23,7 +23,7 @@ pub fn cargo() -> Command {
     command
 }
 
-/// The number of days since the beginning of 1970, which selects the tests and checks that are made in turn.
+/// The number of days since the beginning of 1970. It determines the tests and checks that `--in-turn` selects today.
 pub fn days() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400)
 }

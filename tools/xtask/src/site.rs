@@ -67,7 +67,7 @@ const CHAPTERS: [(&str, &[(&str, &str)]); 5] = [
     ),
 ];
 
-/// Further pages, which the pages above link to.
+/// Further pages, to which pages in `CHAPTERS` have links.
 const FURTHER: [(&str, &str); 3] = [
     ("docs/peers/threads-1.md", "Single calls on one thread"),
     ("docs/peers/threads-2.md", "Single calls on two threads"),
@@ -158,7 +158,7 @@ fn summary() -> String {
 /// the names of ops lead to the reference.
 fn as_page(page: &str, text: &str, pages: &[&str]) -> String {
     let up = "../".repeat(page.matches('/').count());
-    // parts of text and parts of code alternate
+    // texts and code blocks alternate
     let parts = text.split("\n```").enumerate().map(|(i, part)| match i % 2 {
         0 => with_links_of_book(page, part, pages),
         _ => part.into(),
@@ -246,7 +246,7 @@ fn targets(html: &str) -> BTreeSet<&str> {
     values.filter_map(|rest| rest.split('"').next()).collect()
 }
 
-/// Returns those links of the pages that lead to a missing file, or to a missing place on a page of the book.
+/// Returns those links of the pages that lead to a missing file, or to a missing anchor on a page of the book.
 fn broken_links(site: &Path, pages: &[PathBuf]) -> Outcome<Vec<String>> {
     let mut wrong = Vec::new();
     let read = |path: &Path| fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()));

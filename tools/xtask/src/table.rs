@@ -86,7 +86,7 @@ fn row(op: &Op, model: &Model) -> Value {
         "is_list": is_list,
         "dtypes": model.dtypes_of(&op.set),
         "types": op.second_set.as_ref().map(|set| model.dtypes_of(set)),
-        // `cases` is null if the row has no cases and does not state that it has none
+        // `cases` is null if the row has neither cases, nor default cases, nor an empty list of cases
         "cases": (op.cases.is_some() || !cases.is_empty()).then_some(&cases),
         "raises": op.facts.raises.iter().flatten().map(|case| case.text.as_str()).collect::<Vec<_>>(),
         "seed": op.facts.seed,

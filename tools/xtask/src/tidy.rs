@@ -63,8 +63,8 @@ fn nothing_is_left_to_do() {
     });
 }
 
-/// The crate `half` converts float64 through float32 on some processors, and so rounds twice. Tests may use its
-/// conversions for numbers that the 16-bit dtype represents exactly.
+/// Checks that only tests use the conversion from float64 of the crate `half`. On some processors, this conversion goes
+/// through float32, and so rounds twice. Tests may use it for numbers that the 16-bit dtype represents exactly.
 #[test]
 fn float64_becomes_16_bits_by_our_conversions() {
     let word = concat!("f16::", "from_f64");

@@ -21,8 +21,8 @@ pub(super) fn cases(source: &SourceFile, model: &mut Model, report: &mut Report)
     model.broken.extend(broken);
 }
 
-/// Checks one conformance case against the parameters of its op. An error consists of the invalid part of the text, a
-/// message, and help.
+/// Checks the arguments of one conformance case against the parameters of its op. An error consists of the invalid
+/// substring of the case, a message, and help.
 fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<String>)> {
     let parts = split(&case.text).map_err(|message| (case.text.as_str(), message, None))?;
     let (mut positional, mut named): (Vec<&str>, Vec<&str>) = Default::default();

@@ -16,8 +16,8 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
             _ => None,
         };
         let calls: BTreeMap<&str, _> = model.ops.iter().filter_map(|o| Some((o.name.as_str(), composed(o)?))).collect();
-        // removes from `open` the rows whose calls never lead to a circle; the rows of circles, and rows that lead to
-        // a circle, remain
+        // removes from `open` the rows whose calls never lead to a cycle; the rows of cycles, and the rows that lead to
+        // a cycle, remain
         let mut open: BTreeSet<&str> = calls.keys().copied().collect();
         let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
         let mut callers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -37,8 +37,7 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
                 }
             }
         }
-        // follows the calls from each remaining row; if a path reaches one of its own rows again, it contains a
-        // circle
+        // follows the calls from each remaining row; a path that returns to one of its earlier rows contains a cycle
         let order: BTreeMap<&str, usize> = model.ops.iter().enumerate().map(|(i, o)| (o.name.as_str(), i)).collect();
         let mut walked: BTreeSet<&str> = BTreeSet::new();
         for start in open.iter().copied() {

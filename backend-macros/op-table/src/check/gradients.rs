@@ -1,5 +1,5 @@
-//! Determines the gradients of each row of the op table: from the gradient rules that the row gives, from its scalar
-//! expression, or from the ops that its composition calls.
+//! Determines the gradients of each row of the op table: from the row's gradient rules, from its scalar expression, or
+//! from the ops that its composition calls.
 
 use crate::{
     expr::{self, Argument, Expr, Node, compose, derive},
@@ -10,11 +10,11 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// The key of the computation in `Op::maps`, if the `Op` represents the function of a gradient rule. For the ops of a
-/// table, the keys are names of backends.
+/// The key under which an `Op` made from a gradient rule stores the rule's computation in `Op::maps`. For the ops of a
+/// table, the keys of `Op::maps` are names of backends.
 pub const COLUMN: &str = "grad";
 
-/// Determines the gradient rules of every row of the op table, and reports mistakes in the rules that rows give.
+/// Determines the gradient rules of every row of the op table, and reports mistakes in the rules that a row states.
 pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
     if model.ops.iter().all(|op| op.own) {
         words(source, model, report);
@@ -121,7 +121,7 @@ fn derived(op: &Op, model: &Model) -> Option<Vec<Rule>> {
 }
 
 /// Returns the gradient of each input of an `each` row as a scalar expression, with the name of the input. Returns
-/// `None` if one of them cannot be written as a scalar expression.
+/// `None` if one of the gradients cannot be written as a scalar expression.
 fn by_element(op: &Op, model: &Model) -> Option<Vec<(String, Expr)>> {
     let expr = op.maps.values().find_map(|map| match map {
         Map::Each { real, .. } => Some(&real.expr),
@@ -239,8 +239,8 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     Ok(rule(Ok(Box::new(function))))
 }
 
-/// Checks the composition of a gradient rule. If it has mistakes, checks it again with arrays instead of operands
-/// among the parameters of `function`, because some ops accept only arrays.
+/// Checks the composition of a gradient rule. If it has mistakes, replaces the operands among the parameters of
+/// `function` by arrays, and checks the composition again, because some ops accept only arrays.
 fn composed(expr: &mut Expr, function: &mut Op, model: &Model) -> Result<(), Vec<Mistake>> {
     let mut of_operands = expr.clone();
     if compose::check(&mut of_operands, function, model).is_empty() {
@@ -291,8 +291,8 @@ fn shapes(e: &mut Expr) {
     }
 }
 
-/// Makes a row that describes the function of a gradient rule. It has the parameters of the function, but no mapping
-/// yet. `used` lists the names that the rule uses.
+/// Makes a row for the function of a gradient rule. The row has no mapping yet. Its parameters are the values that a
+/// rule may use, restricted to the names in `used`, which are the names that occur in the rule.
 fn function(op: &Op, input: &Param, used: &[String], model: &Model) -> Option<Op> {
     let set = model.floats_of(&op.set)?;
     let elem = input.kind.elem()?;

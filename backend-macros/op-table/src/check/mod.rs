@@ -1,5 +1,5 @@
-//! Checks rows (definitions of ops) together with other rows: types in expressions, name clashes, and compositions that
-//! contain themselves.
+//! Checks that need several rows (definitions of ops): types in expressions, name clashes, and compositions that call
+//! themselves.
 
 mod cases;
 mod circles;
@@ -14,8 +14,8 @@ use crate::{
     report::{Mistake, Report, SourceFile},
 };
 
-/// Checks every row, and determines the types in its expressions. Only mistakes in rows of the table being read are
-/// reported; rows of the base table are checked without a report.
+/// Checks every row, and determines the types in its expressions. Mistakes are reported for rows and columns of the
+/// table being read, but not for rows of its base table.
 pub fn check(source: &SourceFile, model: &mut Model, report: &mut Report) {
     for index in 0..model.ops.len() {
         let mut maps = std::mem::take(&mut model.ops[index].maps);
@@ -70,7 +70,7 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
             forms.into_iter().filter_map(check).collect()
         }
         Map::Fold(fold) => {
-            // if `map` is only the element, it is removed, so that the reduction joins the elements directly
+            // removes a `map` that returns the element unchanged, so that the reduction joins the elements directly
             fold.map = fold.map.take().filter(|map| !fold::is_element(&map.expr, op));
             fold::check(fold, op, model)
         }
@@ -79,7 +79,8 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
     }
 }
 
-/// Reports lower and upper bounds in rows whose dtypes are not ordered and therefore have no lowest value.
+/// Reports a parameter that is a lower or an upper bound, unless it has the row's dtype and all dtypes of the row are
+/// ordered. Complex dtypes have no order.
 fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
     let mut broken = Vec::new();
     for op in model.ops.iter().filter(|op| op.own) {
@@ -95,7 +96,7 @@ fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
     model.broken.extend(broken);
 }
 
-/// Returns whether, in this dtype, rows use their expression for complex dtypes.
+/// Returns whether rows compute this dtype by their expression for complex dtypes.
 fn complex_form(dtype: &str) -> bool {
     dtype.starts_with("complex")
 }

@@ -88,7 +88,7 @@ pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report)
             );
         }
     }
-    // reports ops of words that do not exist, unless an op may be missing because its row has mistakes
+    // reports each word whose key `op` names an op that does not exist, except if the row of this op has mistakes
     for (op, span) in model.words.values().filter_map(|w| w.op.as_ref()) {
         if is_base && report.len() == before && model.op(op).is_none() && !model.broken.contains(op) {
             let help = did_you_mean(op, model.ops.iter().map(|o| o.name.as_str()));

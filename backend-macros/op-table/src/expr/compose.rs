@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 const LANGUAGE: &str = "it has calls of ops, parameters, numbers, lists, + - * / and comparisons, `x.word()`, \
                         `let name = ..;` and `option = value`";
 
-/// Determines the type of every part of `expr`, and replaces its operators by calls of ops. Returns all mistakes.
+/// Determines the type of every subexpression of `expr`, and replaces operators by calls of ops. Returns all mistakes.
 pub fn check(expr: &mut Expr, op: &Op, model: &Model) -> Vec<Mistake> {
     let dtypes = model.dtypes_of(&op.set).to_vec();
     let mut scope = Scope { op, model, dtypes, lets: BTreeMap::new(), mistakes: Vec::new() };
@@ -39,8 +39,8 @@ impl Scope<'_> {
         self.mistakes.push(Mistake { span: span.clone(), message, help });
     }
 
-    /// For each dtype of the row: the dtype that the element type `elem` has. For example, `Elem::Real` is float32
-    /// for complex64.
+    /// Returns the dtype that `elem` stands for, for each dtype of the row. For example, `Elem::Real` stands for
+    /// float32 if the row's dtype is complex64.
     fn of(&self, elem: Elem) -> Dtypes {
         Some(self.dtypes.iter().map(|d| dtype_of(elem, d).to_string()).collect())
     }
@@ -193,8 +193,9 @@ impl Scope<'_> {
         }
     }
 
-    /// Matches the arguments of a call with the parameters of `op`. If an argument is given by name, and its
-    /// parameter has no default, it becomes a positional argument, so that later passes find it at its position.
+    /// Matches the arguments of a call with the parameters of `op`. Converts each named argument whose parameter has no
+    /// default to a positional argument, because later passes look up such arguments by position. Returns each
+    /// parameter with the index of its argument.
     fn given<'o>(&mut self, op: &'o Op, arguments: &mut [Argument], span: &Span) -> Vec<(&'o Param, usize)> {
         let wanted: Vec<&Param> = op.positional().collect();
         let (mut known, mut is_named, mut count) = (Vec::<&Param>::new(), false, 0);
@@ -301,8 +302,8 @@ impl Scope<'_> {
             Node::Name(name) if !self.lets.contains_key(name) => self.op.param(name),
             _ => None,
         };
-        // a parameter of the row may be passed to a parameter of the called op that has the same type, even if its
-        // value is `none`
+        // accepts a parameter of the row that has the same type as the parameter of the called op: both parameters
+        // allow the same values, including `none`
         if row_param
             .is_some_and(|p| p.kind == param.kind && p.default.is_some() == param.default.is_some() && !p.is_array())
         {

@@ -1,4 +1,5 @@
-//! Properties of scalar expressions that make their loops slow or fast. They follow from the words of the expressions.
+//! Properties of scalar expressions that determine the speed of their loops. They follow from the words in the
+//! expressions.
 
 use super::tree::{Comparison, Expr, Node, Number};
 use crate::model::{Model, RangeReduction};
@@ -42,9 +43,9 @@ impl Expr {
         has_word || self.is_choice_above_0(of, model)
     }
 
-    /// Returns a bound for the number named `of`: if its magnitude is below the bound, the expression is much cheaper
-    /// to compute. The bound is the smallest one of all words that take the number; `None` if no such word has a
-    /// bound.
+    /// Returns a bound for the number named `of`: if the magnitude of this number is below the bound, the expression is
+    /// much cheaper to compute. Each word that takes the number may have a bound, and the smallest of them is returned;
+    /// `None` if no word has one.
     pub fn cheap_within(&self, of: &str, model: &Model) -> Option<f64> {
         let mut least: Option<f64> = None;
         self.walk(&mut |expr| {

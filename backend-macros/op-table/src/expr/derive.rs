@@ -64,7 +64,8 @@ impl Derive<'_> {
         found
     }
 
-    /// The term that an expression `e` with the value `y` and the gradient `g` adds to the gradient of the operand.
+    /// Returns the term that the expression `e` adds to the gradient of the operand `of`. `y` is the value of `e`, and
+    /// `g` is the gradient of `e`. Returns `None` if the term is zero.
     fn pull(&self, e: &Expr, y: &Expr, g: Expr) -> Result<Option<Expr>, String> {
         if !self.has(e) {
             return Ok(None);
@@ -142,7 +143,7 @@ fn call(op: &str, args: Vec<Expr>) -> Expr {
     of_node(Node::Call(op.into(), arguments))
 }
 
-/// The value of a literal number, including its sign.
+/// Returns the value of a literal number, which may have a minus sign; `None` for other expressions.
 fn number(e: &Expr) -> Option<f64> {
     match &e.node {
         Node::Number(Number::Integer(n)) => Some(*n as f64),
@@ -171,8 +172,9 @@ fn scaled(g: &Expr, by: &Expr) -> Option<Expr> {
     })
 }
 
-/// Returns whether an expression is a number, or a quotient whose numerator is a number. If so, a gradient `g` can be
-/// multiplied by the numerator before the division: the product is in the range of the dtype if `g` is.
+/// Returns whether an expression is a number, or a quotient with a number as its numerator. A gradient can be
+/// multiplied by such a numerator before the division, with little risk that the product exceeds the range of the
+/// dtype.
 fn is_over(e: &Expr) -> bool {
     match &e.node {
         Node::Word(of, _) if of == "reciprocal" => true,

@@ -1,4 +1,4 @@
-//! Determines the types in the scalar expression of an `each` row. A part of the expression is an element, a truth
+//! Determines the types in the scalar expression of an `each` row. The type of a subexpression is an element, a truth
 //! value, or a number without a dtype.
 
 use super::tree::{Expr, Node, Number, Ty};
@@ -44,7 +44,7 @@ pub fn check_params(op: &Op) -> Vec<Mistake> {
     mistakes
 }
 
-/// Determines the type of every part of `expr` for the given dtypes of the row. Returns the first mistake.
+/// Determines the type of every subexpression of `expr`, if the row has the dtypes `dtypes`. Returns the first mistake.
 pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
     let scope = Scope { op, dtypes, model };
     let wanted = op.result.elem();
@@ -75,7 +75,7 @@ pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Resu
 }
 
 /// Like [`check`], for an expression whose value is converted to the element type of the row's result. A truth value
-/// or an element of the row's dtype may be converted to any dtype.
+/// may be converted to any dtype, and an element of the row's dtype to the dtype of sums.
 pub fn check_value(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Result<(), Mistake> {
     let scope = Scope { op, dtypes, model };
     scope.check(expr)?;
@@ -322,7 +322,7 @@ pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> 
     }
 }
 
-/// The operator that a word names, if any.
+/// Returns the operator of a word, such as `+` for `plus`; `None` if no operator stands for the word.
 pub fn sign_of(word: &str) -> Option<&'static str> {
     Some(match word {
         "plus" => "+",

@@ -1,10 +1,10 @@
-//! Decides which literals and names a composition may give for the parameters of an op that are not arrays.
+//! Checks the literals and names that a composition passes to parameters that are not arrays.
 
 use super::tree::{Expr, Node, Number};
 use crate::model::{Absent, Kind, Op, Plain};
 
 impl Plain {
-    /// Returns whether a number is a value of the type.
+    /// Returns whether a literal number is a valid value of the type.
     pub fn has(self, number: Number) -> bool {
         match (self, number) {
             (Plain::F64, _) => true,

@@ -1,9 +1,9 @@
-//! The language in which the rows of an op table describe computations: `each` rows by scalar expressions, and
-//! `compose` rows by calls of ops. Its submodules are passes over the trees of such expressions.
+//! The expressions by which the rows of an op table describe computations: scalar expressions in `each` rows, and calls
+//! of ops in `compose` rows. The submodules are passes over the trees of these expressions.
 //!
-//! [`parse`](parse()) converts a text to a tree with the position of every part. [`each`] and [`compose`] determine
-//! the types. [`cuda`] converts a scalar expression to CUDA C++, and [`mod@derive`] differentiates it. The generator
-//! converts the same trees to Rust.
+//! [`parse`](parse()) converts a text to a tree in which every node has its source position. [`each`] and [`compose`]
+//! determine the types. [`cuda`] converts a scalar expression to CUDA C++, and [`mod@derive`] differentiates it. The
+//! code generator converts the same trees to Rust.
 
 pub mod compose;
 mod cost;

@@ -10,7 +10,7 @@ use crate::{
     text::{Span, Text},
 };
 
-/// The tree of an expression, or the first mistake in the text.
+/// Parses an expression. Returns its tree, or the first mistake in the text.
 pub fn parse(text: &Text) -> Result<Expr, Mistake> {
     let tokens = lex::tokens(text)?;
     let mut parser = Parser { tokens, at: 0, depth: 0 };
@@ -27,8 +27,8 @@ type Tree = (Expr, usize);
 struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
-    /// The number of open calls of [`Parser::expr`], each inside the one before. Signs that are being parsed count,
-    /// too.
+    /// The current recursion depth: the number of nested calls of [`Parser::expr`], plus the number of prefix signs
+    /// (`-` and `!`) whose operands are being parsed.
     depth: usize,
 }
 
@@ -38,7 +38,7 @@ const COMPARISONS: usize = 2;
 const LEVELS: [&[&str]; 5] = [&["||"], &["&&"], &["==", "!=", "<", "<=", ">", ">="], &["+", "-"], &["*", "/"]];
 
 impl<'t> Parser<'t> {
-    /// The next token. At the end it is the end token, which is never consumed.
+    /// Returns the next token. At the end of the text, this is the end token, which is never consumed.
     fn peek(&self) -> &Token<'t> {
         &self.tokens[self.at]
     }
@@ -94,8 +94,7 @@ impl<'t> Parser<'t> {
         (level..LEVELS.len()).find(is_next)
     }
 
-    /// Parses the signs `-` and `!` before an operand. Their precedence is higher than that of every operator except
-    /// `.`.
+    /// Parses the signs `-` and `!` before an operand. They bind more tightly than every operator except `.`.
     fn prefix(&mut self) -> Result<Tree, Mistake> {
         if !(self.is("-") || self.is("!")) {
             return self.postfix();
@@ -202,7 +201,7 @@ impl<'t> Parser<'t> {
         over(Node::List(items), start..end, height)
     }
 
-    /// Parses the arguments of a call such as `op(x, option = y)`, beginning at the bracket.
+    /// Parses the arguments of a call such as `op(x, option = y)`, starting at the opening bracket.
     fn call(&mut self, op: &Token) -> Result<Tree, Mistake> {
         self.wants("(")?;
         let (mut arguments, mut height) = (Vec::new(), 0);
@@ -227,7 +226,7 @@ impl<'t> Parser<'t> {
         over(Node::Call(op.text.into(), arguments), op.span.clone(), height)
     }
 
-    /// Parses `{ let a = x; y }`.
+    /// Parses a block, such as `{ let a = x; y }`.
     fn block(&mut self) -> Result<Tree, Mistake> {
         let start = self.wants("{")?.start;
         let (mut lets, mut height) = (Vec::new(), 0);
@@ -278,7 +277,8 @@ fn expr(node: Node, span: Span) -> Expr {
     Expr { node, span, ty: Ty::Unknown }
 }
 
-/// Makes a tree from `node`, whose deepest part has the nesting depth `height`.
+/// Makes a tree from `node`, whose deepest subexpression has the nesting depth `height`. Returns an error if the tree
+/// is nested too deeply.
 fn over(node: Node, span: Span, height: usize) -> Result<Tree, Mistake> {
     if height >= MOST_NESTED { Err(too_deep(span)) } else { Ok((expr(node, span), height + 1)) }
 }

@@ -1,4 +1,4 @@
-//! The tree of an expression, with the position and the type of every part.
+//! The tree of an expression. Every node has a source position and a type.
 
 use crate::{element::Elem, text::Span};
 
@@ -8,7 +8,7 @@ pub const MOST_NESTED: usize = 128;
 /// An expression and its position in the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// The kind and parts of the expression.
+    /// The kind of the expression, with its subexpressions.
     pub node: Node,
     /// The position. For an operator or a call, it is the position of the sign or the name.
     pub span: Span,
@@ -21,14 +21,14 @@ pub struct Expr {
 pub struct Name {
     /// The name.
     pub text: String,
-    /// The position.
+    /// The position of the name in the table.
     pub span: Span,
 }
 
-/// The kind of an expression, with its parts.
+/// The kind of an expression, with its subexpressions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
-    /// The name of a parameter or of a `let` value, or a word such as `all`.
+    /// The name of a parameter or of a `let` value, or a named value such as `all`.
     Name(String),
     /// `0.5`, `-1`
     Number(Number),
@@ -57,14 +57,14 @@ pub enum Node {
 pub struct Argument {
     /// The option that the argument sets; `None` for a positional argument.
     pub option: Option<Name>,
-    /// The value.
+    /// The value of the argument.
     pub value: Expr,
 }
 
 /// A literal number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// A number without a point, which integer dtypes represent exactly.
+    /// A number without a decimal point. An integer dtype must represent it exactly.
     Integer(i128),
     /// A finite number with a point or an exponent.
     Decimal(f64),
@@ -94,7 +94,7 @@ impl Comparison {
         }
     }
 
-    /// The op that compares arrays.
+    /// The name of the op that makes this comparison on arrays.
     pub fn op(self) -> &'static str {
         match self {
             Comparison::Less => "less",

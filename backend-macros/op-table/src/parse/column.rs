@@ -1,5 +1,5 @@
-//! Parses the columns that a table declares: further keys of its rows. For example, `[column.split]` lists the words
-//! that rows may use in `split = ".."`.
+//! Parses the columns that a table declares, which are additional keys of rows. For example, `[column.split]` lists the
+//! values that rows may use in `split = ".."`.
 
 use super::*;
 use crate::model::Column;
@@ -27,7 +27,7 @@ impl Parser<'_> {
         self.model.columns.push(Column { name: name.text.clone(), summary, words });
     }
 
-    /// The words that a row gives for the declared columns, each with the name of its column.
+    /// Returns the values of a row in the declared columns, each with the name of its column.
     pub(super) fn columns(&mut self, row: &Table) -> Vec<(String, String)> {
         let mut said = Vec::new();
         for column in self.model.columns.clone() {

@@ -1,7 +1,6 @@
-//! Parses facts that a row of the op table states about its op, and that the tests check on backends: whether the
-//! sign of zero matters, the number of bytes from the device for which the op may wait, the calls that NumPy also
-//! rejects, the seed of random numbers, the function that reduces a formula, and the values to compare if results are
-//! not unique.
+//! Parses properties of an op that its row states, and that the tests check on backends: irrelevance of the sign of
+//! zero, the number of bytes from the device for which the op may wait, the calls that NumPy also rejects, the seed of
+//! random numbers, the function that reduces a formula, and the values to compare if results are not unique.
 
 use super::*;
 use crate::{
@@ -13,7 +12,7 @@ use crate::{
 pub(super) const FACTS: [&str; 6] = ["zero", "waits", "raises", "seed", "fused", "compared"];
 
 impl Parser<'_> {
-    /// Parses the facts of a row. `reason` is true if the row gives a reason, which the key `zero` needs.
+    /// Parses the keys of [`FACTS`]. `reason` is true if the row has the key `reason`, which the key `zero` requires.
     pub(super) fn facts(&mut self, row: &Table, reason: bool) -> Facts {
         let zero = self.word(row, "zero");
         if let Some(word) = &zero {

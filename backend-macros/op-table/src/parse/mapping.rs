@@ -24,8 +24,8 @@ impl Parser<'_> {
             let map = self.mapping(key, value)?;
             self.function_of_all(&name.text, value, &map).then_some((key, map))
         });
-        // true if the shared mapping, or its absence, may be due to a mistake; after mistakes in the parameters,
-        // mistakes in the mapping are not reported
+        // true if the shared mapping has a mistake, or could not be checked because the parameters have mistakes;
+        // missing mappings of libraries are then not reported
         let is_lost = self.report.len() > before || self.row_is_lost && is_said;
         let mut missing = Vec::new();
         for backend in self.model.backends.clone() {
@@ -120,9 +120,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Checks the function that a row of a user's table names for all libraries: it must be a function that a row of
-    /// the base table names, because only these exist for all libraries. Otherwise, reports the mistake and returns
-    /// false.
+    /// Checks a `call` mapping that a row of a user's table has for all libraries. Its path must begin with `crate::`,
+    /// or occur in the base table, because all libraries have no other functions in common. Otherwise, reports the
+    /// mistake and returns false.
     fn function_of_all(&mut self, op: &str, value: &Value, map: &Map) -> bool {
         let Map::Call(path) = map else { return true };
         let is_of_library = |op: &Op| op.maps.values().any(|map| matches!(map, Map::Call(known) if known == path));

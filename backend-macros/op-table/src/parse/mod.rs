@@ -26,7 +26,7 @@ const SECTIONS: [&str; 11] =
 pub enum Role {
     /// The base table as context, for which no code is generated.
     Context,
-    /// A table whose rows are generated.
+    /// A table for whose rows code is generated.
     Own,
     /// A table that adds a column, for a further backend, to the ops of another table.
     Overlay,
@@ -82,7 +82,7 @@ pub fn parse(source: &SourceFile, role: Role, model: &mut Model, report: &mut Re
         parser.model.related.push(Related { name: name.text.clone(), ops, own: role == Role::Own });
     }
     if !parser.report.is_empty() {
-        // ignores mistakes in rows after a mistake in the vocabulary, because they may be consequences of it
+        // ignores mistakes in rows after a mistake in another section, because a row may use the incorrect entry
         parser.report.seal();
     }
     for (name, value) in sections(&table, "op") {
@@ -133,7 +133,8 @@ impl Parser<'_> {
         self.word(row, key).map(|w| w.text)
     }
 
-    /// The string under a key of a row, with its position.
+    /// Returns the string under a key of a row, with its position; `None` if the row does not have the key. Reports a
+    /// value that is no string.
     fn word(&mut self, row: &Table, key: &str) -> Option<Text> {
         match row.iter().find(|(k, _)| k.text == key)? {
             (_, Value::Text(word)) => Some(word.clone()),
@@ -144,7 +145,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The strings of a list.
+    /// Returns the strings of a list. Reports items that are no strings.
     fn strings(&mut self, value: &Value, what: &str) -> Vec<Text> {
         let Value::List(items, _) = value else {
             self.bad(value.span(), format!("`{what}` is a list of strings"), None);
@@ -160,7 +161,7 @@ impl Parser<'_> {
         strings
     }
 
-    /// The strings in the list under a key of a row; `None` if the row does not have the key.
+    /// Returns the strings in the list under a key of a row; `None` if the row does not have the key.
     fn list(&mut self, row: &Table, key: &str) -> Option<Vec<Text>> {
         let (_, value) = row.iter().find(|(k, _)| k.text == key)?;
         Some(self.strings(value, key))
@@ -231,7 +232,8 @@ impl Parser<'_> {
         found
     }
 
-    /// Reports unknown keys. Returns whether all keys are known, because an unknown key may be a misspelt required key.
+    /// Reports unknown keys, and returns whether there are none. An unknown key may be a misspelt required key, so a
+    /// missing key is reported only if there are none.
     fn known_keys(&mut self, row: &Table, legal: &[&str], of: &str) -> bool {
         let before = self.report.len();
         for (key, _) in row {

@@ -123,13 +123,13 @@ impl Parser<'_> {
         word.text
     }
 
-    /// Parses `["x1", "x2"]`, or `["x, values"]` if the op is jointly linear in two inputs.
+    /// Parses the key `linear`, such as `["x1", "x2"]`, or `["x, values"]` if the op is jointly linear in two inputs.
     fn linear(&mut self, row: &Table) -> Vec<Vec<String>> {
         let groups = self.list(row, "linear").unwrap_or_default();
         groups.into_iter().map(|group| group.text.split(',').map(|name| name.trim().to_owned()).collect()).collect()
     }
 
-    /// Parses `[1.1, 3]`, the interval in which the gradients are tested.
+    /// Parses the key `domain`, such as `[1.1, 3]`: the interval in which the gradients are tested.
     fn domain(&mut self, row: &Table) -> (f64, f64) {
         const USUAL: (f64, f64) = (0.1, 0.9);
         let Some((_, value)) = row.iter().find(|(key, _)| key.text == "domain") else { return USUAL };
@@ -143,7 +143,7 @@ impl Parser<'_> {
         USUAL
     }
 
-    /// Parses `{ x1 = "g * x2", x2 = "g * x1" }` or `{ none = "why" }`.
+    /// Parses the key `grad`, such as `{ x1 = "g * x2", x2 = "g * x1" }` or `{ none = "why" }`.
     fn gradient(&mut self, row: &Table) -> Gradient {
         let Some((_, value)) = row.iter().find(|(key, _)| key.text == "grad") else {
             return Gradient::Unsaid;
@@ -203,7 +203,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The name and bound of a set. A row gives the set by its name, or as a list of dtypes and sets.
+    /// Returns the name and bound of the set under `key`. A row names the set, or lists dtypes and sets.
     fn set(&mut self, name: &Text, row: &Table, key: &str) -> Option<(String, String)> {
         if let Some((_, Value::List(_, span))) = row.iter().find(|(k, _)| k.text == key) {
             let (span, members) = (span.clone(), self.list(row, key)?);

@@ -1,4 +1,4 @@
-//! Parses the vocabulary of rows: libraries, dtypes and their sets, words of expressions, accuracies, groups.
+//! Parses the sections to which rows refer: libraries, dtypes and their sets, words of expressions, accuracies, groups.
 
 use super::*;
 use crate::{

@@ -5,8 +5,8 @@
 use super::*;
 
 impl Expand<'_> {
-    /// Implements the trait `name`, which declares the methods of `ops`, for an enum of backends. `rest` is true if
-    /// the enum may have more variants than the macro knows.
+    /// Implements the trait `name`, which declares the methods of `ops`, for an enum of backends. If `rest` is true,
+    /// the enum may have variants that the macro does not know; for these, the ops return `Unsupported`.
     pub(in super::super) fn implement_any_of(
         &self,
         name: &TokenStream,
@@ -79,8 +79,9 @@ impl Expand<'_> {
     }
 
     /// Generates the `match` that runs the op on the backend in the enum `on`. A row that is written once for any
-    /// backend runs on the enum itself, so that it is compiled only once, not once per backend. If the `match` is
-    /// inside a function, `again` is the recursive call of this function with the backend in the variable `within`.
+    /// backend runs on the enum itself, so that it is compiled only once, not once per backend. If `rest` is true, the
+    /// enum may have variants that the macro does not know. If the `match` is inside a function, `again` is the
+    /// recursive call of this function with the backend in the variable `within`.
     fn chosen(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream, again: Option<&TokenStream>) -> TokenStream {
         let (rt, name) = (self.rt(), &op.name);
         let map_of = |member: &Member| member.column.as_ref().and_then(|column| op.maps.get(column));

@@ -125,7 +125,7 @@ impl Plan {
     }
 
     /// # Safety
-    /// `cufftCreate` has created the handle of the plan, but the plan is not yet made; the stream is alive.
+    /// `cufftCreate` has created the handle of the plan, and this method was not called before; the stream is alive.
     unsafe fn make(&mut self, stream: sys::cudaStream_t) -> std::result::Result<(), cudarc::cufft::result::CufftError> {
         let Layout { points, batches, from, to } = &self.key.layout;
         let mut points = points.clone();

@@ -30,9 +30,9 @@ impl Layout {
     /// Maximum number of axes of one transform.
     pub(super) const MOST: usize = 3;
 
-    /// Returns the layout of transforms along `axes`. `points` are the numbers of points; in a transform from or to
-    /// real numbers, the complex array has only half as many along the last axis. Returns `None` if cuFFT cannot
-    /// address the arrays in their present layout.
+    /// Returns the layout of transforms along `axes`. `points` are the numbers of points along these axes; in a
+    /// transform from or to real numbers, the complex array has only n / 2 + 1 elements along the last of the axes.
+    /// Returns `None` if cuFFT cannot address the arrays with their strides.
     pub(super) fn of(axes: &[usize], points: &[usize], from: Strided, to: Strided) -> Option<Layout> {
         let (batches, distances) = batches(axes, from, to)?;
         let side = |array: Strided, distance| {
@@ -48,8 +48,8 @@ impl Layout {
     }
 }
 
-/// Merges the axes that are not transformed into one axis. Returns the length of this axis, and its strides in both
-/// arrays.
+/// Merges the batch axes, which are all axes except the transformed ones, to a single axis. Returns the length of this
+/// axis, and its strides in both arrays; `None` if the strides do not allow it.
 fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])> {
     let mut one: Option<(usize, [isize; 2])> = None;
     for axis in (0..from.shape.len()).filter(|axis| !axes.contains(axis) && from.shape[*axis] != 1) {
@@ -67,7 +67,7 @@ fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])
 }
 
 /// Returns the lengths `embed` by which cuFFT addresses the transformed axes, and the stride of the last of these
-/// axes.
+/// axes; `None` if the strides of the array do not allow it.
 fn embedded(axes: &[usize], array: Strided) -> Option<(Vec<i64>, i64)> {
     let mut embed = vec![1; axes.len()];
     // the stride and the length of the transformed axis that follows the current one

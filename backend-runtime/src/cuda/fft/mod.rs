@@ -60,13 +60,14 @@ impl Transform {
         })
     }
 
-    /// Transforms distinct axes, each given with its number of points. A transform from or to real numbers halves the
-    /// last axis.
+    /// Transforms distinct axes; `axes` has the index and the number of points of each axis. In a transform from or to
+    /// real numbers, the complex array has only the non-negative frequencies along the last axis.
     fn together(&self, b: &Cuda, x: &RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
         let Some((&last, others)) = axes.split_last() else {
             return self.as_complex(b, x);
         };
-        // sorts axes by their strides: the axes with the smallest strides are transformed together with the last axis
+        // sorts axes by descending stride, so that the axes with the smallest strides are transformed together with the
+        // last axis
         let in_memory = |axes: &[(usize, usize)]| {
             let mut axes = axes.to_vec();
             axes.sort_by_key(|&(axis, _)| Reverse(x.strides[axis].unsigned_abs()));
@@ -80,8 +81,8 @@ impl Transform {
                 let x = self.step(b, x, Half::Result, &[near, &[last]].concat())?;
                 self.complex(b, x, far)?
             }
-            // first transforms the other axes, and then the last axis alone, because only then is the input of the
-            // last transform the half spectrum of a real signal
+            // transforms the other axes first, and then the last axis alone. In this order, the input of the last
+            // transform is the half spectrum of a real signal, as cuFFT requires
             Half::Input => {
                 let x = self.complex(b, x.clone(), &in_memory(others))?;
                 self.step(b, &x, Half::Input, &[last])?
@@ -156,8 +157,8 @@ impl Transform {
         }
         let lanes = self.gathered(b, &part, from, &before, &indices)?;
         if half == Half::Input {
-            // cuFFT transforms half spectra only by the inverse transform; for the forward transform, they are
-            // conjugated before it
+            // cuFFT transforms half spectra only by the inverse transform; for a forward transform, the half spectra
+            // are conjugated first
             hermitian(b, op, &lanes, n / 2 + 1, n, !inverse)?;
         }
         let layout =
@@ -166,8 +167,8 @@ impl Transform {
         Ok(turned)
     }
 
-    /// Copies `part` to a new array in which the transformed axes are last in memory. Lanes (1-D slices along these
-    /// axes) that are shorter than `shape` states are padded with zeros.
+    /// Copies `part` to a new array of shape `shape`, in which the transformed axes are last in memory. Lanes (1-D
+    /// slices along these axes) that are shorter in `part` than in `shape` are padded with zeros.
     fn gathered(&self, b: &Cuda, part: &RawArray, dtype: DType, shape: &[usize], axes: &[usize]) -> Result<RawArray> {
         let lanes = b.uninit_raw(self.op, dtype, shape)?;
         if part.shape != shape {
@@ -184,8 +185,8 @@ fn strided(x: &RawArray) -> Strided<'_> {
     Strided { shape: &x.shape, strides: &x.strides }
 }
 
-/// Returns the strides of a dense array of this shape, in which `axes` are the last axes in memory, in the given
-/// order.
+/// Returns the strides of a dense array of this shape. In memory, the axes `axes` are the last axes, in the order in
+/// which `axes` lists them.
 fn moved_strides(shape: &[usize], axes: &[usize]) -> Vec<isize> {
     let order: Vec<usize> = (0..shape.len()).filter(|axis| !axes.contains(axis)).chain(axes.iter().copied()).collect();
     let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();

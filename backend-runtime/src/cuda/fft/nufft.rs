@@ -55,12 +55,12 @@ const MOST_WINDOWS: usize = 256 << 20;
 /// Number of blocks that an interpolation should have, so that the device is busy.
 const BLOCKS: usize = 4096;
 
-/// The colour of jobs that begin within a tile, not at the tile's first point. Jobs are given colours so that a
-/// launch can run all jobs of one colour at the same time. The kernels have the same constant.
+/// The colour of jobs that begin within a tile, not at the tile's first point. Every job has a colour. The jobs of one
+/// colour write to different memory, so that one launch can run them all. The kernels have the same constant.
 const LATER: u32 = 8;
 
 /// Sorts the points in the order in which they are spread. The result has a record of position and index for each
-/// point, followed by the index of the first record of each tile.
+/// point, followed by the index of the first record of each tile, and the number of points.
 pub fn nufft_sort(on: OpContext<'_>, points: &RawArray, grid: &[usize], width: usize) -> Result<RawArray> {
     let OpContext { backend: b, op, .. } = on;
     on.require(&[points])?;
@@ -115,7 +115,7 @@ fn sorted(b: &Cuda, op: &'static str, points: &RawArray, tiles: &Tiles) -> Resul
     }
 }
 
-/// Adds the values of points, weighted by a kernel, to grids of zeros.
+/// Adds the values of points, weighted by the spreading function, to grids of zeros.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn nufft_spread(
     on: OpContext<'_>,
@@ -141,7 +141,7 @@ pub fn nufft_spread(
     Ok(out)
 }
 
-/// Computes for each point the sum of the grid cells near it, weighted by a kernel.
+/// Computes for each point the sum of the grid cells near it, weighted by the spreading function.
 #[allow(clippy::too_many_arguments)] // the op table fixes the parameters
 pub fn nufft_interpolate(
     on: OpContext<'_>,
@@ -169,7 +169,7 @@ pub fn nufft_interpolate(
     Ok(out)
 }
 
-/// Returns an error if an array has another dtype or is on another device.
+/// Returns an error if an array does not have the dtype that the op requires for it, or is on another device.
 fn require(on: OpContext<'_>, points: &RawArray, data: &RawArray, sorted: Option<&RawArray>) -> Result<()> {
     on.require(&[data])?;
     on.with_dtype(on.dtype.to_real()).require(&[points])?;
@@ -185,12 +185,12 @@ struct Task<'a> {
     tiles: Tiles,
     real: DType,
     sorted: RawArray,
-    /// Coefficients of the polynomials that approximate the kernel, followed by the coefficients of their
+    /// Coefficients of the polynomials that approximate the spreading function, followed by the coefficients of their
     /// derivatives, which are used along the axis `derived`.
     polynomials: RawArray,
     terms: u32,
-    /// Axis along which the kernel is differentiated, counted from the contiguous axis; 3 if the kernel is not
-    /// differentiated.
+    /// Axis along which the spreading function is differentiated, counted from the contiguous axis; 3 if the function
+    /// is not differentiated.
     derived: u32,
 }
 

@@ -95,8 +95,8 @@ struct Window {
 // SAFETY: the C++ struct has the same members in the same order.
 unsafe impl Argument for Window {}
 
-/// Returns the number by which the filter kernels know a boundary mode. Modes that are the same for filters have the
-/// same number.
+/// Returns the number that stands for a boundary mode in the filter kernels. `GridConstant` and `GridWrap` have the
+/// numbers of `Constant` and `Wrap`, because they mean the same for filters.
 fn filter_mode(mode: Boundary) -> u32 {
     let mode = match mode {
         Boundary::GridConstant => Boundary::Constant,
@@ -123,7 +123,7 @@ pub fn spline_filter(on: OpContext<'_>, x: &RawArray, order: usize, mode: Bounda
     spline_filter_along(on.backend, on.op, x, 0..x.shape.len(), order, mode)
 }
 
-/// Like [`spline_filter`], along some of the axes.
+/// Like [`spline_filter`], but only along the axes `axes`.
 pub fn spline_filter_along(
     b: &Cuda,
     op: &'static str,
@@ -153,7 +153,8 @@ pub fn spline_filter_along(
     Ok(out)
 }
 
-/// Computes along one axis the correlation `y[i]`: the sum over k of `weights[k] x[i + k - n / 2 - origin]`.
+/// Computes along one axis the correlation `y[i]`: the sum over k of `weights[k] x[i + k - n / 2 - origin]`, where n is
+/// the number of weights.
 pub fn correlate1d(
     on: OpContext<'_>,
     x: &RawArray,

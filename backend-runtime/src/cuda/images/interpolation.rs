@@ -82,8 +82,8 @@ enum Source<'a> {
     Points(RawArray, [i64; 3]),
     /// A matrix and an optional offset, which map the indices of a grid of shape `grid` to coordinates.
     Map { matrix: &'a RawArray, offset: Option<RawArray>, grid: Vec<usize> },
-    /// Another grid over the same extent, whose points are the coordinates. Each of its axes determines one
-    /// component.
+    /// Another grid over the same extent, whose points are the coordinates. Each of its axes determines one component.
+    /// The extent goes from the first to the last point or, if `cells` is true, includes half a cell beyond them.
     Grid { cells: bool },
 }
 

@@ -43,8 +43,9 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
 /// Number of elements in a tile. In the kernels that count, a block of threads processes one tile at a time.
 const TILE: usize = 4096;
 
-/// Describes a neighbour of an element as two 64-bit words, like the C++ struct `Neighbour` in the kernels. The
-/// second word contains two 32-bit fields.
+/// Describes a neighbour of an element as two 64-bit integers, with the layout of the C++ struct `Neighbour` in the
+/// kernels. The first integer is the neighbour's distance in elements. The second integer consists of two 32-bit masks:
+/// the axes along which the neighbour precedes the element, and the axes along which it follows the element.
 fn neighbour(steps: &[isize], strides: &[isize]) -> [i64; 2] {
     let apart: isize = steps.iter().zip(strides).map(|(step, stride)| step * stride).sum();
     let axes = |wanted: isize| {

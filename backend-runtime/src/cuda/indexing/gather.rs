@@ -168,15 +168,16 @@ fn put(
     Ok(changed)
 }
 
-/// Returns a view of `x` without the axes to which index arrays apply: the view is at index 0 of these axes.
+/// Returns the view of `x` that the slices and integers in a list of indices select. The view is at index 0 of the axes
+/// to which index arrays apply, and does not have these axes.
 fn kept(x: &RawArray, selection: &Selection) -> RawArray {
     let (start, strides) = selection.begin(&x.strides);
     x.view(selection.lengths(), strides, x.offset.wrapping_add_signed(start))
 }
 
 /// Runs a kernel over three operands of the same shape. The kernel writes the first operand, and the last operand
-/// contains the offsets. `any` is the address of a flag that says whether an index is out of range, for the kernels
-/// that read it.
+/// contains the offsets. `any` is the address of a flag that says whether an index is out of range; only the kernels
+/// `put` and `put_sum` take it.
 fn launch(b: &Cuda, op: &'static str, name: &'static str, operands: [&RawArray; 3], any: Option<u64>) -> Result<()> {
     let merged = Merged::new(&operands);
     if merged.n() == 0 {
@@ -211,7 +212,7 @@ struct Along {
 /// The index arrays and masks in a list of indices.
 struct Picked {
     along: Vec<Along>,
-    /// Shape of the elements that the list selects.
+    /// Shape of the array of the selected elements.
     shape: Vec<usize>,
     /// Common shape of the index arrays, after broadcasting.
     arrays: Vec<usize>,
@@ -230,7 +231,7 @@ impl Picked {
                 }
                 Index::Mask(mask) => {
                     b.check(op, &mask.raw)?;
-                    // a list of indices for each axis of the mask
+                    // row k has the indices of the true elements along axis k of the mask
                     let places = MaskIndices::of(b, op, &mask.raw)?.places(b, false)?;
                     shapes.push(vec![places.shape[1]]);
                     let one = |k| places.sliced(0, k, 1, 1).without(0);
@@ -338,8 +339,8 @@ impl Bounds {
             .try_for_each(|(k, axis, len, indices)| super::note(b, op, self.found(*k).pointer(), indices, *axis, *len))
     }
 
-    /// If several offsets lead to the same element, replaces all of them except the last by the mark for skipped
-    /// offsets. `len` is the number of elements that the index arrays can select.
+    /// If several offsets lead to the same element, replaces all of them except the last by the smallest `i64`, so that
+    /// the kernels skip them. `len` is the number of elements that the index arrays can select.
     fn without_earlier(&self, b: &Cuda, op: &'static str, offsets: RawArray, len: usize) -> Result<RawArray> {
         let n = offsets.size();
         if n < 2 {

@@ -169,7 +169,7 @@ pub fn take(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis: Option<is
     taken(on.backend, on.op, &x, indices, axis.unwrap_or(0))
 }
 
-/// Like [`take`], with the name of the op that calls it.
+/// Like [`take`] with an axis. Errors name the op `op`.
 pub(super) fn taken(b: &Cuda, op: &'static str, x: &RawArray, indices: &RawArray, axis: isize) -> Result<RawArray> {
     let (axis, shape) = rules::taken(op, &x.shape, &indices.shape, axis, x.dtype.size())?;
     let len = x.shape[axis];
@@ -226,8 +226,8 @@ pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis
     let packed = contiguous(b, op, indices)?;
     let bounds = BoundsCheck::at(b, op, &packed, axis, len)?;
     if out.size() > 0 && len > 0 {
-        // in this view, every element of the result stands at index 0 of the axis; the kernel adds the offset of the
-        // element's own index
+        // a view that has the shape of the result and is at index 0 of the axis; for each element, the kernel adds the
+        // offset of the element's index
         let begin = x.sliced(axis, 0, 1, 1).broadcast(op, &shape)?;
         let merged = Merged::new(&[&out, &begin, &packed.broadcast(op, &shape)?]);
         let rank = if merged.is_small() { merged.rank() } else { 16 };
@@ -245,8 +245,8 @@ pub fn take_along_axis(on: OpContext<'_>, x: &RawArray, indices: &RawArray, axis
     Ok(out)
 }
 
-/// Computes [`combined`] for 16-bit floats in float32. If a sum were rounded to 16 bits after each of many additions,
-/// it would stop growing. A product could overflow or underflow before the last factor.
+/// Like [`combined`], but computes in float32 if the dtype is a 16-bit float. If a sum were rounded to 16 bits after
+/// each of many additions, it would stop growing. A product could overflow or underflow before the last factor.
 fn combined_wide(
     on: OpContext<'_>,
     name: &'static str,

@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(256) take(T* out, const T* x, const i64* indic
     }
 }
 
-// Takes for each element of the result the element at its own index along the axis. The operands of `walk` are the
-// result, `x` at index 0 of the axis, and the indices.
+// Takes elements of `x` along the axis, with a separate index for each element of the result. The operands of `walk`
+// are the result, `x` at index 0 of the axis, and the indices.
 template <int R, typename I, typename T>
 __global__ void __launch_bounds__(256)
     take_along(T* out, const T* x, const i64* indices, Walk<3> walk, i64 len, i64 stride) {

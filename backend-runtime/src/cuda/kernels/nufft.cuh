@@ -1,5 +1,6 @@
 // Non-uniform points and a periodic grid: sorting of points by tiles of the grid, spreading (adding the values of
-// points to the grid cells around them), and interpolation. Axis 0 is the grid's contiguous axis.
+// points to the grid cells around them), and interpolation. The comments call the function that weights a point's value
+// at each cell "the kernel". Axis 0 is the grid's contiguous axis.
 
 #define FOR_EACH(i, n)                                                                                                 \
     for (u64 i = blockIdx.x * u64(blockDim.x) + threadIdx.x; i < n; i += gridDim.x * u64(blockDim.x))

@@ -16,8 +16,8 @@ use cudarc::{
 };
 use std::ptr::null_mut;
 
-/// Calls the one of four functions (S, D, C, Z) that is for the dtype, with pointers cast to its parameter types. Other
-/// dtypes are an error.
+/// Calls one of four functions: `$s` for float32, `$d` for float64, `$c` for complex64, `$z` for complex128. The
+/// arguments are cast to the function's parameter types. Returns an error for other dtypes.
 macro_rules! of_dtype {
     ($op:expr, $dtype:expr, [$s:path, $d:path, $c:path, $z:path]($($argument:expr),* $(,)?)) => {
         match $dtype {
@@ -35,7 +35,7 @@ fn part(x: &RawArray, i: usize, of_each: usize) -> u64 {
     x.pointer() + (i * of_each * x.dtype.size()) as u64
 }
 
-/// Overwrites one triangle of each matrix of `a` with the matrix's Cholesky factor.
+/// Overwrites the triangle `fill` of each matrix of `a` with the matrix's Cholesky factor.
 pub(super) fn potrf(b: &Cuda, a: &Stack, fill: cusolver::cublasFillMode_t, codes: &RawArray) -> Result<()> {
     use cusolver::*;
     let (op, n, matrices) = (a.op, int(a.op, a.rows)?, a.addresses(b)?);
@@ -127,7 +127,7 @@ pub(super) fn getrs(b: &Cuda, a: &Stack, pivots: &RawArray, x: &Stack) -> Result
     })
 }
 
-/// A triangle of column-major matrices, as cuBLAS reads it.
+/// The triangle of column-major matrices that cuBLAS reads.
 #[derive(Clone, Copy)]
 pub(super) struct Triangle {
     pub(super) upper: bool,
@@ -135,7 +135,8 @@ pub(super) struct Triangle {
     pub(super) unit: bool,
 }
 
-/// Matrices with fewer rows are processed in batches; a larger matrix keeps the device busy by itself.
+/// Minimum number of rows of matrices that are processed one by one, because each of them keeps the device busy.
+/// Smaller matrices are processed in batches.
 pub(super) const SMALL: usize = 512;
 
 /// Overwrites the right-hand sides `x` with the solutions of triangular systems with the matrices `a`.

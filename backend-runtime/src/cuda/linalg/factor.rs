@@ -12,20 +12,21 @@ use crate::{
 };
 use cudarc::cusolver::sys::cublasFillMode_t as Fill;
 
-/// The shape without the last two axes, which are those of the matrices.
+/// The shape without the last two axes, which are the rows and columns of the matrices.
 pub(super) fn leading(shape: &[usize]) -> &[usize] {
     &shape[..shape.len() - 2]
 }
 
-/// Computes the Cholesky factors of Hermitian matrices. Only one triangle of each matrix is read.
+/// Computes the Cholesky factors of Hermitian matrices. Reads only one triangle of each matrix: the upper triangle if
+/// `upper` is true, else the lower triangle.
 pub fn cholesky(on: OpContext<'_>, x: &RawArray, upper: bool) -> Result<RawArray> {
     let (b, op) = (on.backend, on.op);
     rules::square(op, &x.shape)?;
     if x.size() == 0 {
         return b.uninit_raw(op, x.dtype, &x.shape);
     }
-    // the Cholesky factor of the transpose is the transpose of the factor, so the matrices stay in row-major order, and
-    // the lower triangle here is the upper triangle for the library
+    // the Cholesky factor of the transpose is the transpose of the factor, so the matrices stay in row-major order. The
+    // library reads their transposes, so the lower triangle of `x` is the upper triangle for the library
     let a = Stack::of_transposes(b, op, x, leading(&x.shape))?;
     let (kept, fill) = match upper {
         true => (Kept::Lower, Fill::CUBLAS_FILL_MODE_LOWER),

@@ -128,8 +128,8 @@ mod tests {
         }
     }
 
-    /// All supported memory layouts of a rows x columns matrix. Each has the number of elements from the first to the
-    /// last.
+    /// All supported memory layouts of a rows x columns matrix, each with the number of elements of memory that it
+    /// needs.
     fn layouts(rows: usize, columns: usize) -> Vec<(Matrix, usize)> {
         let (r, c) = (rows as isize, columns as isize);
         vec![

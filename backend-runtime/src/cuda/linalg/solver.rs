@@ -127,7 +127,7 @@ fn part(x: &RawArray, i: usize, of_each: usize) -> *mut c_void {
     (x.pointer() + (i * of_each * x.dtype.size()) as u64) as _
 }
 
-/// Overwrites one triangle of each matrix of `a` with the matrix's Cholesky factor.
+/// Overwrites the triangle `fill` of each matrix of `a` with the matrix's Cholesky factor.
 pub(super) fn potrf(b: &Cuda, a: &Stack, fill: Fill, codes: &RawArray) -> Result<()> {
     let (op, n, lda) = (a.op, a.rows as i64, a.leading());
     let of = data_type(op, a.array.dtype)?;

@@ -79,8 +79,8 @@ pub fn csc_matmul(
     product(on, &p, [values, indices, indptr, x], p.rows * p.width * lanes, instance)
 }
 
-/// Computes elements of the product of two dense matrices. `indices` and `indptr` list the positions of these elements,
-/// as for a CSR matrix.
+/// Computes some elements of the product of `x1` and the transpose of `x2`, which are dense. `indices` and `indptr`
+/// list the positions of these elements, as for a CSR matrix.
 pub fn sampled_matmul(
     on: OpContext<'_>,
     indices: &RawArray,
@@ -94,7 +94,8 @@ pub fn sampled_matmul(
     product(on, &p, [x1, indices, indptr, x2], p.rows * lanes, instance)
 }
 
-/// Number of threads that share a row: about half the average number of stored elements per row.
+/// Number of threads that share a row, about half the average number of stored elements per row, and its template
+/// argument.
 fn lanes(p: &Compressed) -> (usize, &'static str) {
     let wanted = p.stored / p.rows.max(1) / 2;
     LANES.into_iter().find(|&(lanes, _)| lanes >= wanted).unwrap_or(LANES[2])
@@ -103,8 +104,8 @@ fn lanes(p: &Compressed) -> (usize, &'static str) {
 /// Number of positions that the kernels report: the position of a wrong pointer, and the position of a wrong index.
 const FOUND: usize = 2;
 
-/// Runs the kernel of a product. `before` is the array of the sparse matrix's values; for a sampled product, it is the
-/// first dense factor. `behind` is the dense factor, or the second of two.
+/// Runs the kernel of a product. For a product with a sparse matrix, `before` has the values of the sparse matrix, and
+/// `behind` is the dense factor. For a sampled product, `before` and `behind` are the two dense factors.
 fn product(
     on: OpContext<'_>,
     p: &Compressed,

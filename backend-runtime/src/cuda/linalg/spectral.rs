@@ -135,7 +135,8 @@ pub fn eigvalsh(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     Ok(w)
 }
 
-/// Computes the eigenvalues of Hermitian matrices, and the eigenvectors if requested.
+/// Computes the eigenvalues of Hermitian matrices. The second array has the eigenvectors if `vectors` is true, and is
+/// meaningless otherwise.
 fn hermitian(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<[RawArray; 2]> {
     let shape = rules::eigen(op, &x.shape, x.dtype.size())?;
     let w = b.uninit_raw(op, x.dtype.to_real(), &shape)?;
@@ -163,7 +164,8 @@ pub fn eigvals(on: OpContext<'_>, x: &RawArray) -> Result<RawArray> {
     Ok(w)
 }
 
-/// Computes the eigenvalues of square matrices, and the eigenvectors if requested.
+/// Computes the eigenvalues of square matrices. The second array has the eigenvectors if `vectors` is true, and is
+/// meaningless otherwise.
 fn general(b: &Cuda, op: &'static str, x: &RawArray, vectors: bool) -> Result<[RawArray; 2]> {
     let complex = x.dtype.to_complex();
     let shape = rules::eigen(op, &x.shape, complex.size())?;

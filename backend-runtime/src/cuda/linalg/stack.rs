@@ -235,7 +235,7 @@ pub(super) fn determinants(b: &Cuda, factors: &Stack, pivots: &RawArray, shape: 
 }
 
 /// Returns the complex eigenvectors of real matrices. In `packed`, two real columns hold a conjugate pair of
-/// eigenvectors; `values` are the eigenvalues, which show where the pairs are.
+/// eigenvectors. `values` are the eigenvalues; the columns of a pair are those of two conjugate eigenvalues.
 pub(super) fn unpack_pairs(b: &Cuda, packed: &Stack, values: &RawArray, leading: &[usize]) -> Result<Stack> {
     let (op, n) = (packed.op, packed.rows);
     let out = Stack::new(b, op, values.dtype, leading, [n, n])?;

@@ -16,9 +16,9 @@ pub(crate) enum Fold {
     Mean,
     /// The mean in the accumulator's dtype, which is float32 if the elements are 16-bit floats.
     WideMean,
-    /// The variance, computed from given means.
+    /// The variance. The means are an argument of the kernel.
     Variance,
-    /// The standard deviation, computed from given means.
+    /// The standard deviation. The means are an argument of the kernel.
     Deviation,
     Maximum,
     Minimum,

@@ -97,8 +97,8 @@ fn along_axis(on: OpContext<'_>, x: &RawArray, axis: Option<isize>, keepdims: bo
     reduced(b, op, x, None, axis.as_slice(), keepdims, fold)
 }
 
-/// Reduces `x` over axes by `fold`. If `values` is given, the values of this formula are reduced instead, and only the
-/// layout of `x` is used, which the values share.
+/// Reduces `x` over axes by `fold`. If `values` is given, the values of this formula are reduced instead, and `x` only
+/// describes their layout.
 fn reduced(
     b: &Cuda,
     op: &'static str,
@@ -208,9 +208,9 @@ pub(super) fn sum_of_first_axis(b: &Cuda, op: &'static str, x: &RawArray) -> Res
     reduced(b, op, x, None, &[0], false, Fold::Sum)
 }
 
-/// Computes the variance, or the standard deviation if `fold` says so. The variance is the sum of squared distances
-/// from the mean, divided by n - correction. It is computed in two passes, to avoid cancellation. If `values` is given,
-/// the values of this formula take the place of `x`, and each pass computes them again.
+/// Computes the variance, or the standard deviation if `fold` is `Fold::Deviation`. The variance is the sum of squared
+/// distances from the mean, divided by n - correction. It is computed in two passes, to avoid cancellation. If `values`
+/// is given, the values of this formula are used instead of the elements of `x`, and each pass computes them again.
 #[allow(clippy::too_many_arguments)] // the parameters of `var` and `std`, and a formula's values
 fn spread(
     b: &Cuda,

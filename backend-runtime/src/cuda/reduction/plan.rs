@@ -74,8 +74,8 @@ impl Plan {
         self.inner.n()
     }
 
-    /// Runs the fold. The axes of the results are in the order of the plan. `given` has a value for each result (the
-    /// means, for a variance), and `over` is the number by which the fold divides.
+    /// Runs the fold, and returns the results as a 1-D array, in the memory order that `kept` describes. `given` has a
+    /// value for each result (the means, for a variance), and `over` is the number by which the fold divides.
     pub(crate) fn run(&self, b: &Cuda, fold: Fold, given: Option<&RawArray>, over: f64) -> Result<RawArray> {
         self.run_kernels(b, &REDUCE, fold.names(), fold.result(self.x.dtype), given, over, None)
     }
@@ -93,8 +93,8 @@ impl Plan {
         self.run_kernels(b, &program, fold.names(), fold.result(self.x.dtype), given, over, Some(values))
     }
 
-    /// Like [`Plan::run`], but runs the fold that `names` names in `program`. If `values` is given, they are reduced
-    /// instead of the array.
+    /// Like [`Plan::run`], but runs the kernels of `program` with the fold `names`. For a fold that an op defines,
+    /// `given` has the op's parameters. If `values` is given, they are reduced instead of the array.
     #[allow(clippy::too_many_arguments)] // the kernels, and their arguments
     pub(crate) fn run_kernels(
         &self,
@@ -172,7 +172,8 @@ impl Plan {
         Ok(out)
     }
 
-    /// Returns whether adjacent results are closer in memory than adjacent elements of one result.
+    /// Returns whether the elements of adjacent results are closer together in memory than adjacent elements of the
+    /// same result.
     fn columns(&self) -> bool {
         let nearest = |merged: &Merged| merged.strides(0).last().map_or(usize::MAX, |stride| stride.unsigned_abs());
         self.outputs() > 1 && (self.inputs() == 1 || nearest(&self.outer) < nearest(&self.inner))
@@ -188,7 +189,7 @@ impl Plan {
         if aligned && follow && !self.columns() { per_pack } else { 1 }
     }
 
-    /// Returns the results as an array of the reduced shape. `values` has the results in the order of the plan.
+    /// Returns the results as an array of the reduced shape. `values` is the 1-D array that [`Plan::run`] returned.
     pub(crate) fn shaped(&self, values: RawArray, keepdims: bool) -> RawArray {
         let in_memory: Vec<usize> = self.kept.iter().map(|&axis| self.x.shape[axis]).collect();
         let memory_strides = rules::c_strides(&in_memory);
@@ -234,9 +235,9 @@ impl Split {
     /// Number of blocks that keep a large device busy.
     const ENOUGH: usize = 1024;
 
-    /// Plans the reduction of `n` elements to each of `results` results. `columns` says whether adjacent results are
-    /// closer together in memory than adjacent elements of one result. `per_pack` is the number of elements that a
-    /// thread loads at once.
+    /// Plans the reduction of `n` elements to each of `results` results. `columns` says whether the elements of
+    /// adjacent results are closer together in memory than adjacent elements of the same result. `per_pack` is the
+    /// number of elements that a thread loads at once.
     fn new(results: usize, n: usize, columns: bool, per_pack: usize) -> Split {
         // number of threads per result, chosen so that each thread gets a few elements, and adjacent threads of a warp
         // read adjacent memory

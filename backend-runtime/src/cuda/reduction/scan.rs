@@ -106,7 +106,8 @@ fn in_memory(x: &RawArray, mut axes: Vec<usize>) -> Vec<usize> {
     axes
 }
 
-/// Writes the running fold of each lane of `x` into `out`. A lane is a 1-D slice along `axis`; it must not be empty.
+/// Writes the running fold of each lane (1-D slice along `axis`) of `x` into `out`. If `initial` is true, each lane of
+/// `out` begins with the fold's identity, and is one element longer. Does nothing if `x` is empty.
 fn scan(
     b: &Cuda,
     op: &'static str,
@@ -166,8 +167,8 @@ fn scan(
 /// A division of the work into blocks. The split depends only on sizes and never on the device, so that the results do
 /// not depend on the device either.
 struct Split {
-    /// Whether each thread has a lane of its own, so that adjacent threads have adjacent lanes. Otherwise a block
-    /// shares a lane.
+    /// Whether a single thread scans each chunk of a lane, so that adjacent threads scan adjacent lanes. Otherwise, all
+    /// threads of a block scan one chunk together.
     columns: bool,
     lanes: usize,
     chunk: usize,

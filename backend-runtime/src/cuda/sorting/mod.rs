@@ -63,8 +63,8 @@ fn along(
     Ok(out.permuted(&back))
 }
 
-/// For each element of `x2`, returns the index at which it can be inserted into the 1-D array `x1`, which is sorted, so
-/// that `x1` stays sorted.
+/// For each element of `x2`, returns the index at which it can be inserted into the sorted 1-D array `x1`, so that `x1`
+/// stays sorted. If `x1` is not sorted, `sorter` has the indices that sort it.
 pub fn searchsorted(
     on: OpContext<'_>,
     x1: &RawArray,

@@ -85,7 +85,7 @@ pub(crate) struct Rows {
     order: Option<RawArray>,
 }
 
-/// What the caller needs to know about the sorted elements.
+/// The information about the sorted elements that the caller needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Only the values. The sign of a zero and the bits of a NaN may be lost.

@@ -1,4 +1,4 @@
-//! Distinct elements. The elements are sorted, and then the first element with each value is marked.
+//! Distinct elements. The elements are sorted, and then the first of each run of equal elements is marked.
 
 use super::rows::{PROGRAM, Rows, Wanted};
 use crate::{
@@ -41,7 +41,7 @@ pub fn unique_all(on: OpContext<'_>, x: &RawArray) -> Result<[RawArray; 4]> {
     Ok([distinct.values(b)?, distinct.firsts(b)?, distinct.inverse(b, &x.shape)?, distinct.counts(b)?])
 }
 
-/// Sorted elements; `begins` marks the first element with each value.
+/// Sorted elements; `begins` is true for the first of each run of equal elements.
 struct Distinct {
     op: &'static str,
     n: usize,
@@ -76,7 +76,7 @@ impl Distinct {
         self.firsts.elements(b, &self.sorted)
     }
 
-    /// Returns the original index of the first element with each value.
+    /// Returns for each distinct value the index of its first occurrence in the original array.
     fn firsts(&self, b: &Cuda) -> Result<RawArray> {
         let order = b.uninit_raw(self.op, DType::Int64, &[self.n])?;
         copy_into(b, self.op, &self.order, &order)?;
@@ -127,15 +127,15 @@ fn part(x: &RawArray, which: usize) -> RawArray {
     RawArray { dtype: x.dtype.to_real(), ..parts }
 }
 
-/// Runs a kernel with one thread for each of `n` items. `arguments` must match the kernel's parameters. The pointers
-/// among them must point to arrays of `n` items.
+/// Runs a kernel with one thread for each of `n` elements. `arguments` must match the kernel's parameters. The pointers
+/// among them must point to arrays of `n` elements.
 fn launch(b: &Cuda, op: &'static str, kernel: Instance, n: usize, arguments: &[&dyn Argument]) -> Result<()> {
     if n == 0 {
         return Ok(());
     }
     let kernel = b.kernel(op, &PROGRAM, kernel)?;
     // SAFETY: the callers are all in this file; they pass the arguments of the kernel they name, with arrays of `n`
-    // items.
+    // elements.
     unsafe { b.launch(op, kernel, Grid::over(n), arguments) }
 }
 

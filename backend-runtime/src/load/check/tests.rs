@@ -1,4 +1,4 @@
-//! Tests of the checks of who can write a file.
+//! Tests of the checks of files: a file that other users can write is refused.
 
 use super::*;
 use crate::load::check;

@@ -11,8 +11,8 @@ use std::ops::Range;
 /// Maximum number of results that one task computes. All of them belong to one row, a 1-D slice along the last axis.
 const SPAN: usize = 1024;
 
-/// If each result is the sum of at most this number of products, the setup of a block takes longer than its loops.
-/// Larger blocks are then used, although their sums stay in the L1 cache instead of in registers.
+/// Maximum number of products per result for which larger blocks are used. With so few products, the setup of a small
+/// block takes longer than its loops. The sums of a larger block stay in the L1 cache instead of in registers.
 const FEW: usize = 16;
 
 /// Computes a convolution: each result is the sum of the products of the kernel's elements and the elements of the
@@ -52,7 +52,8 @@ fn grain(cost: usize) -> usize {
     (parallel::CHEAP / cost.max(1)).max(1)
 }
 
-/// Splits the number of a row of results into two pairs of indices: the batch and the channel, and the two outer axes.
+/// Splits the index of a row of results into the indices of its batch and its channel, and its indices along the two
+/// outer axes. `lengths` are the lengths of the three axes of the result.
 fn place(terms: &Terms<'_>, row: usize, lengths: [usize; 3]) -> ([usize; 2], [usize; 2]) {
     let channels = terms.plan.groups * terms.plan.outputs;
     let (plane, at) = (row / (lengths[0] * lengths[1]), row % (lengths[0] * lengths[1]));
@@ -76,16 +77,16 @@ versions! {
         let kernel = terms.weight.cast::<T>().wrapping_add(channel * plan.inputs * plan.taps());
         let mut begin = windows.start;
         while begin < windows.end {
-            // if the last block would not be full, it begins earlier and computes some results again, which is possible
-            // if there are at least `N` windows
+            // if fewer than `N` windows are left for the last block, it begins earlier and computes some results again;
+            // this requires at least `N` windows in total
             if windows.end - begin < N && windows.end - windows.start >= N {
                 begin = windows.end - N;
             }
             let end = windows.end.min(begin + N);
             let full = end - begin == N;
             let mut sums = [first; N];
-            // for the block's windows: in `all` are the taps that meet an element of the line in every window, and in
-            // `some` the taps that meet an element in at least one window
+            // `all` is the range of taps that meet an element of the line in every window of the block; `some` is the
+            // range of taps that meet an element in at least one window of the block
             let (start, end_start) = (last.start(begin), last.start(end - 1));
             let (len, dilation) = (last.len as isize, last.dilation as isize);
             let from = |start: isize| if start >= 0 { 0 } else { ((-start) as usize).div_ceil(last.dilation).min(last.taps) };
@@ -144,8 +145,9 @@ versions! {
     }
 }
 
-/// Computes a transposed convolution: the kernel times each element of the input is added to the results around the
-/// element. `T` must be the type that `dispatch_bits` chooses for the dtype.
+/// Computes a transposed convolution: each element of the input is multiplied by the whole kernel, and the products are
+/// added to the results that the kernel covers at the position of the element. `T` must be the type that
+/// `dispatch_bits` chooses for the dtype.
 pub fn transposed<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let rows = plan.shape.iter().product::<usize>() / plan.axes[2].len;

@@ -65,7 +65,8 @@ pub fn conv_of(
     })
 }
 
-/// Computes a transposed convolution: the kernel times each element of `x` is added to the results around the element.
+/// Computes a transposed convolution: each element of `x` is multiplied by the whole kernel, and the products are added
+/// to the results that the kernel covers at the position of the element.
 #[allow(clippy::too_many_arguments)] // the arguments of the op
 pub fn conv_transpose<T: Numeric>(
     _: &Numpyish,
@@ -105,7 +106,9 @@ pub fn conv_transpose_of(
     })
 }
 
-/// If a group has fewer channels than this, copying elements into a matrix takes longer than the matrix product saves.
+/// Minimum number of output channels of a group for which a convolution is computed as a matrix product; for a
+/// transposed convolution, of input channels. With fewer channels, copying elements into a matrix takes longer than the
+/// product saves.
 const FEW_CHANNELS: usize = 4;
 
 /// Evaluates `$body` with `$t` bound to the type of a dtype. A signed and an unsigned integer dtype of the same size

@@ -41,7 +41,7 @@ pub fn avg_pool<T: Real>(
     typed(pool("avg_pool", view(x), kernel, &steps, if count_include_pad { Reduce::Mean } else { Reduce::MeanInside }))
 }
 
-/// What is computed for each window.
+/// The reduction of the elements of a window to a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reduce {
     Largest,
@@ -116,12 +116,14 @@ fn pooled<T: Precision>(
 }
 
 versions! {
-    /// Computes a range of rows of results. For each row, the lines of elements under its windows are first reduced to
-    /// `line`, and `line` is then reduced along the last axis. If only positions within the array count, `inside` has
-    /// their number for each window of the row.
+    /// Computes a range of rows of results. For each row, first reduces the lines of elements under its windows to the
+    /// single line `line`, position by position, and then reduces `line` along the last axis. If only positions within
+    /// the array count for a mean, `inside` has the number of such positions along the last axis for each window of the
+    /// row.
     ///
     /// # Safety
-    /// Both ends must fit the plan, nobody else may write these rows, and `line` must be as long as a line of elements.
+    /// The addresses in `ends` must fit the plan, nobody else may write these rows, and `line` must be as long as a
+    /// line of elements.
     unsafe fn rows_of[T: Precision, const LARGEST: bool][T, LARGEST](
         plan: &Convolution, ends: &Ends<T>, rows: Range<usize>, line: &mut [T], inside: Option<&[T]>,
     ) {

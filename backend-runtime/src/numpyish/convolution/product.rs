@@ -13,9 +13,9 @@ use crate::{
 };
 use std::{ops::Range, sync::OnceLock};
 
-/// Size in bytes of the matrix of a block: in a convolution, the elements that the taps meet; in a transposed
-/// convolution, the products. This matrix and the copies of it that the matrix product packs stay in the L2 cache
-/// together.
+/// Approximate size in bytes of the matrix of a block. In a convolution, the matrix has the elements that the taps
+/// meet; in a transposed convolution, it has products. The matrix fits the L2 cache together with the copies of it that
+/// the matrix product packs.
 const BLOCK: usize = 1 << 18;
 
 /// Maximum number of channels of the result that one task computes, if there are few tasks.
@@ -26,13 +26,14 @@ const CHANNELS: usize = 128;
 const TASKS: usize = 32;
 
 /// Number of columns of the matrix of a block, if the matrix has `rows` rows of elements of `size` bytes. A column
-/// belongs to a result of a convolution, or to an input element of a transposed convolution; there are `all` of these.
+/// belongs to a result of a convolution, or to an input element of a transposed convolution. `all` is the number of
+/// these results or elements.
 fn columns(rows: usize, size: usize, all: usize) -> usize {
     (BLOCK / rows.saturating_mul(size)).clamp(64, 4096).min(all)
 }
 
-/// Runs `f` for each of `tasks` tasks, on several threads. Each thread has scratch memory of `n` elements, which `f`
-/// gets.
+/// Runs `f` for each of `tasks` tasks, on several threads. `f` gets the index of the task, and scratch memory of `n`
+/// elements. `sizes` has the numbers of rows, inner indices and columns of the matrix product of one task.
 fn in_tasks<T: Numeric>(
     op: &'static str,
     tasks: usize,
@@ -163,8 +164,9 @@ versions! {
     }
 }
 
-/// Computes a transposed convolution: the kernel times each element of the input is added to the results around the
-/// element. A task computes some channels of the result, from one block of input elements after another.
+/// Computes a transposed convolution: each element of the input is multiplied by the whole kernel, and the products are
+/// added to the results that the kernel covers at the position of the element. A task computes some channels of the
+/// result, from one block of input elements after another.
 pub fn transposed<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> {
     let plan = terms.plan;
     let elements: usize = plan.axes.iter().map(|axis| axis.windows).product();

@@ -22,7 +22,7 @@ impl<R: Engine> Turns<R> {
         Ok(Turns { cos, sin })
     }
 
-    /// `z` turned by the angle -pi k / (2 n).
+    /// Rotates the complex number `[re, im]` by the angle -pi k / (2 n).
     #[inline]
     pub fn turned(&self, [re, im]: [R; 2], k: usize) -> [R; 2] {
         let (cos, sin) = (self.cos[k], self.sin[k]);

@@ -57,7 +57,8 @@ impl<R: Engine> Columns<R> {
         }
         let kernel = Kernel::<R>::new();
         let (from, to) = (Target(from.cast_mut().cast()), Target(to.cast()));
-        // a group has only lanes of one row, so the last group of each row may have fewer lanes
+        // a group has only lanes that are neighbours in the result, so the last group of each row of lanes may be
+        // smaller
         let in_row = inner.div_ceil(kernel.lanes);
         layout::in_tasks(lanes / inner * in_row, kernel.lanes * self.plan.points, COSTLY, &|groups| {
             let (from, to) = (&from, &to);
@@ -81,7 +82,7 @@ struct Task<'a, R> {
 }
 
 impl<R: Engine> Task<'_, R> {
-    /// Transforms the groups of lanes with these numbers.
+    /// Transforms the groups of lanes whose numbers are in `groups`.
     ///
     /// # Safety
     /// The conditions of [`Columns::run`] hold.
@@ -149,7 +150,7 @@ impl<R: Engine> Task<'_, R> {
 }
 
 /// Packs the lanes that begin at the offsets in `at`: element 0 of every lane, then element 1 of every lane, and so on.
-/// If a lane is shorter than `points`, or if there are fewer lanes than `lanes`, zeros take the missing places.
+/// If a lane is shorter than `points`, or if there are fewer lanes than `lanes`, the missing elements are 0.
 ///
 /// # Safety
 /// The elements must exist, and `to` must have room for `points * lanes` elements.

@@ -1,5 +1,5 @@
-//! Passes over the lanes of an array of any layout. A lane is a 1-D slice along an axis. The points of each lane are
-//! given contiguous and in one dtype.
+//! Iteration over the lanes of an array of any layout. A lane is a 1-D slice along an axis. The points of each lane are
+//! passed to a function as contiguous numbers of one dtype.
 
 use super::super::{
     buffer::Buffer,

@@ -40,7 +40,7 @@ pub struct Plans<R: FftNum> {
     long: HashMap<usize, Arc<long::Plan<R>>>,
     /// Tables that convert between the spectra of real and complex lanes, by the number of real points.
     symmetries: HashMap<usize, Arc<Symmetry<R>>>,
-    /// Cosines and sines for discrete cosine and sine transforms, by the number of angles.
+    /// Cosines and sines of the angles pi k / (2 n) for discrete cosine and sine transforms, by `n`.
     turns: HashMap<usize, Arc<Turns<R>>>,
     /// For each length in the cache, the kinds of its plans: one bit per variant of [`Which`].
     lengths: HashMap<usize, u8>,
@@ -62,8 +62,8 @@ enum Which {
 /// rustfft has tables of n numbers for each step of a transform. Prime lengths need the most memory: Bluestein's
 /// algorithm transforms 2n - 1 to 4n points with tables of its own, two tables of that length, and scratch memory. All
 /// lengths up to 4000 and some up to 3 million were measured, in both precisions and with the planner of each
-/// instruction set: they take at most 15 n complex numbers and 16 KiB. `tests/memory.rs` measures some of these lengths
-/// again.
+/// instruction set: they take at most 15 n complex numbers and 16 KiB. The bound is a little larger, to be safe.
+/// `tests/memory.rs` measures some of these lengths again.
 pub fn plan_bytes<R>(n: usize) -> usize {
     n.saturating_mul(20 * 2 * size_of::<R>()).saturating_add(1 << 16)
 }
@@ -80,8 +80,8 @@ impl<R: FftNum> Plans<R> {
         }
     }
 
-    /// Checks that there is memory for a new plan of this kind for `n` points, unless it is planned already, and
-    /// returns the planners.
+    /// Returns the planners, after checking that there is memory for a plan of this kind for `n` points. The check is
+    /// skipped if the plan is cached. If `n` is a new length and the cache is full, empties the cache first.
     fn of_length(&mut self, op: &'static str, n: usize, which: Which) -> Result<&mut Plans<R>> {
         let known = self.lengths.get(&n).copied().unwrap_or(0);
         if known & which as u8 != 0 {
@@ -167,8 +167,8 @@ pub fn halves<R: Planned>(op: &'static str, n: usize) -> Result<Option<halves::P
     complex.map(|complex| Ok(halves::Plan { complex, symmetry: symmetry(op, n)? })).transpose()
 }
 
-/// Returns the cached plan of length `n`, or builds and caches it. It is built outside the lock, because `make` may
-/// look up other plans.
+/// Returns the cached plan of length `n`, or builds and caches it. The plan is built outside the lock, because `make`
+/// may look up other plans.
 fn kept<R: Planned, P>(
     op: &'static str,
     n: usize,

@@ -181,7 +181,7 @@ impl<R: Engine> Plan<R> {
     }
 }
 
-/// What is needed to transform a group of lanes at once: the kernel, the plan, the direction and scratch memory.
+/// The kernel, plan, direction and scratch memory with which a group of lanes is transformed at once.
 struct Lanes<'a, R> {
     kernel: Kernel<R>,
     plan: &'a stockham::Plan<R>,

@@ -1,6 +1,6 @@
-//! Fourier transforms. `rustfft` transforms single lanes (1-D slices along the transformed axis), in loops over the
-//! lanes along any axis. Several neighbouring complex lanes are transformed at a time (`stockham`), and a long lane
-//! is divided and transformed on all threads (`long`, `halves`).
+//! Fourier transforms along the axes of arrays. A lane is a 1-D slice along the transformed axis. The crate `rustfft`
+//! transforms one lane at a time, along any axis. The module `stockham` transforms several neighbouring complex lanes
+//! at once. The modules `long` and `halves` divide one long lane among all threads.
 
 mod angles;
 mod columns;
@@ -63,11 +63,12 @@ along_one_axis! {
     fft<Float> -> Complex = half: Neither, Forward;
     /// Inverse of [`fft`].
     ifft<Float> -> Complex = half: Neither, Inverse;
-    /// Non-negative frequencies of the real array `x`.
+    /// Discrete Fourier transform of real `x` along one axis. The result has only the non-negative frequencies.
     rfft<Real> -> Complex = half: Result, Forward;
     /// Inverse of [`rfft`].
     irfft<ComplexFloat> -> Real = half: Input, Inverse;
-    /// Transform of a signal with Hermitian symmetry, given its first half.
+    /// Discrete Fourier transform of a signal with Hermitian symmetry along one axis. `x` has the first half of the
+    /// signal, and the result is real.
     hfft<ComplexFloat> -> Real = half: Input, Forward;
     /// Inverse of [`hfft`].
     ihfft<Real> -> Complex = half: Result, Inverse;
@@ -152,7 +153,7 @@ impl Transform {
     }
 }
 
-/// Moves the zero frequency to the middle of the axes.
+/// Shifts the elements cyclically along the axes, so that the zero frequency moves to the middle of each axis.
 pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
     changed_by(x, centred("fftshift", view(x), axes, |n| n / 2))
 }

@@ -40,7 +40,7 @@ pub struct Pass {
     pub norm: Norm,
 }
 
-/// The lane that begins at `start`, as a mutable slice.
+/// Returns the lane that begins at `start` as a mutable slice.
 ///
 /// # Safety
 /// The lane must have `n` elements of type `T`, which nobody else uses.
@@ -93,8 +93,8 @@ impl Pass {
         unsafe { layout::map_lanes(self.op, x, self.axis, Lanes { dtype: R::Complex::DTYPE, len: n }, COSTLY, &new) }
     }
 
-    /// Like [`Pass::complex`], but writes the result over `x` (the result of another pass) if the length stays the
-    /// same.
+    /// Like [`Pass::complex`], but writes the result over `x` (the result of another pass) if `x` is in C order and the
+    /// length stays the same.
     pub fn again<R: Planned>(&self, x: RawArray) -> Result<RawArray> {
         let strides = x.strides();
         let view = x.view(&strides);

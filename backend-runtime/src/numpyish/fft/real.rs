@@ -21,7 +21,7 @@ pub struct Lane<R: Engine> {
     /// number of points is odd.
     symmetry: Option<(Arc<Symmetry<R>>, Kernel<R>)>,
     scratch: Vec<R::Complex>,
-    /// Room for the spectrum of the complex lane, or for given frequencies that are padded with zeros.
+    /// Buffer for the spectrum of the complex lane, or for the caller's frequencies, padded with zeros.
     spectrum: Vec<R::Complex>,
 }
 
@@ -82,8 +82,8 @@ impl<R: Engine> Lane<R> {
         }
     }
 
-    /// Computes the points with the given first frequencies, multiplies them by `n` and by `how.scale`, and writes
-    /// them to `to`. Missing frequencies count as 0.
+    /// Computes the points of a lane from its first frequencies, multiplies the points by `n` and by `how.scale`, and
+    /// writes them to `to`. Missing frequencies count as 0.
     ///
     /// # Safety
     /// The frequencies must exist. `to` must have room for the points, and nobody else may use it.

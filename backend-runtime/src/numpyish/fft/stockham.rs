@@ -16,7 +16,7 @@ use crate::{Real, Result, scalar::float64};
 
 /// Maximum length of a transform of several lanes at once. In measurements with 64 lanes of float64, transforms of
 /// single lanes were as fast from 8192 points on, because the scratch arrays for several lanes are then so large. The
-/// time to gather a single lane was not counted.
+/// limit is higher, because the measurements did not count the time to gather a single lane.
 pub const LONGEST: usize = 1 << 14;
 
 /// The plan for one length, shared by all transforms of that length.
@@ -64,7 +64,8 @@ pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     Some(radices)
 }
 
-/// Real and imaginary part of e^(-2 pi i k / n). The angle is reduced to an eighth of a turn in integers.
+/// Returns the real and the imaginary part of e^(-2 pi i k / n). Integer arithmetic reduces the angle to an eighth of a
+/// turn, which is exact.
 pub(super) fn root<R: Engine>(k: usize, n: usize) -> [R; 2] {
     let quarters = 4 * (k % n) / n;
     let rest = 4 * (k % n) - quarters * n;
@@ -100,7 +101,7 @@ impl<R: Engine> Plan<R> {
     }
 }
 
-/// The points of several lanes: point `i` of all lanes begins `i * stride` numbers after `start`.
+/// The points of several lanes in memory. Point `i` of all lanes begins `i * stride` numbers after `start`.
 #[derive(Clone, Copy)]
 pub struct Points<R> {
     /// Address of point 0 of all lanes.
@@ -109,8 +110,8 @@ pub struct Points<R> {
     pub stride: isize,
     /// Number of points in memory; later points are zeros.
     pub len: usize,
-    /// Offset to the same point of the next group of lanes, which is prefetched; 0 if no group follows. Consecutive
-    /// points of an array are in different pages, so hardware prefetchers do not load them.
+    /// Offset to the same point of the next group of lanes, in numbers; this point is prefetched. 0 if no group
+    /// follows. Consecutive points of an array are in different pages, so hardware prefetchers do not load them.
     pub ahead: isize,
     /// True if complex numbers are interleaved; otherwise the real parts of all lanes come before the imaginary parts.
     pub pairs: bool,
@@ -458,8 +459,8 @@ unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
 const NEAR: usize = 1 << 15;
 
 impl<R> Plan<R> {
-    /// Returns whether the first stage divides the points into parts, each of which goes through all other stages
-    /// before the next part does. Then each stage finds the results of the previous stage in the L1 cache.
+    /// Returns whether the first stage divides the points into parts that are transformed one after another, each
+    /// through all other stages. A part stays in the L1 cache from stage to stage, but all points together would not.
     fn has_parts(&self, lanes: usize) -> bool {
         self.stages.len() > 2 && 2 * size_of::<R>() * lanes * self.points > NEAR
     }
@@ -495,7 +496,7 @@ unsafe fn transform<V: Vector<Real: Engine>>(
 }
 
 /// Describes the points between two stages, which are in scratch memory. All fields but `start` and `len` are
-/// compile-time constants.
+/// compile-time constants, so that the compiler removes branches on them.
 #[inline(always)]
 fn between<V: Vector>(start: *mut V::Real, len: usize) -> Points<V::Real> {
     let stride = 2 * V::LANES as isize;

@@ -12,7 +12,7 @@ use super::{
 use crate::{Numeric, Real, Result};
 use std::ops::Range;
 
-/// The factors of the conversion, for one number of real points.
+/// The complex factors of the conversion, for a lane of `n` real points.
 pub struct Symmetry<R> {
     /// Half the number of real points.
     pub half: usize,
@@ -141,7 +141,7 @@ unsafe fn pairs<V: Vector<Real: Engine>>(
     let start = range.start.max(1).min(end);
     let lanes = V::LANES;
     let mut k = start;
-    // These are loops, because closures would be compiled for the baseline instruction set.
+    // Closures of iterator methods would be compiled for the baseline instruction set, so plain loops are used.
     // SAFETY: the caller guarantees the spectrum and the frequencies.
     unsafe {
         for k in range.start..start {

@@ -108,12 +108,13 @@ fn transformed_in<R: Planned>(op: &'static str, x: View<'_>, plan: &Trigonometri
 /// The plan for one length, and the memory for one transform at a time.
 struct Lane<'a, R: Engine> {
     plan: &'a Trigonometric,
-    /// The first and the last element are multiplied by these factors before and after the transform.
+    /// Factors that multiply the first and the last element before the transform; `after` has the factors for the
+    /// result.
     before: [R; 2],
     after: [R; 2],
     scale: R,
     fourier: Fourier<R>,
-    /// The elements, if they have another dtype, are fewer than `n`, or are multiplied by factors.
+    /// Copy of the elements, used if they have another dtype, are fewer than `n`, or are multiplied by factors.
     given: Vec<R>,
     /// The real points of the Fourier transform.
     points: Vec<R>,
@@ -121,15 +122,15 @@ struct Lane<'a, R: Engine> {
     spectrum: Vec<R::Complex>,
 }
 
-/// The Fourier transform from which a transform is computed.
+/// The Fourier transform from which a cosine or sine transform is computed.
 enum Fourier<R: Engine> {
     /// A real transform of the elements and their mirror image (kind 1).
     Mirrored(real::Lane<R>),
-    /// A real transform to frequencies, which are turned (kind 2).
+    /// A real transform to frequencies, which are then rotated in the complex plane (kind 2).
     Forward(real::Lane<R>, Arc<Turns<R>>),
-    /// A real transform of turned frequencies (kind 3).
+    /// A transform of rotated frequencies to real points (kind 3).
     Inverse(real::Lane<R>, Arc<Turns<R>>),
-    /// A complex transform of turned points, its scratch memory, and the angles pi k / (4 n) (kind 4).
+    /// A complex transform of rotated points, its scratch memory, and the table of the angles pi k / (4 n) (kind 4).
     Complex(Arc<dyn Fft<R>>, Vec<R::Complex>, Arc<Turns<R>>),
 }
 
@@ -137,7 +138,7 @@ impl<'a, R: Planned> Lane<'a, R> {
     fn new(op: &'static str, plan: &'a Trigonometric) -> Result<Lane<'a, R>> {
         let &Trigonometric { kind, n, .. } = plan;
         let how = Frequencies { all: false, conjugate: false, scale: R::ONE };
-        // the numbers of real points and of complex numbers
+        // the lengths of the arrays `points` and `spectrum`, and the Fourier transform
         let (points, spectrum, fourier) = match kind {
             1 => {
                 let whole = plan.whole;
@@ -238,8 +239,8 @@ impl<R: Engine> Lane<'_, R> {
         weigh(to, self.after);
     }
 
-    /// The first `n` elements in the precision of the transform, with the missing ones as 0, multiplied by the factors
-    /// `before`.
+    /// Returns the first `n` elements in the precision of the transform. Missing elements are 0. The first and the last
+    /// element are multiplied by the factors `before`.
     ///
     /// # Safety
     /// The elements must exist until the result is dropped.
@@ -269,8 +270,9 @@ fn weigh<R: Engine>(x: &mut [R], [first, last]: [R; 2]) {
     }
 }
 
-/// Writes the numbers and their mirror image. Of a sine transform, the mirror image has the opposite sign, and zeros
-/// separate the two.
+/// Writes the numbers, followed by their mirror image. For a sine transform, the mirror image has the opposite sign,
+/// and a 0 precedes both the numbers and the mirror image. For a cosine transform, the mirror image lacks the first and
+/// the last number.
 fn mirror<R: Engine>(x: &[R], is_sine: bool, to: &mut [R]) {
     let n = x.len();
     if is_sine {
@@ -283,11 +285,11 @@ fn mirror<R: Engine>(x: &[R], is_sine: bool, to: &mut [R]) {
     }
 }
 
-/// Number of pairs that the loops below handle at a time. The compiler turns the loops over such a block into vector
-/// instructions; it does not do so for loops over arrays that are read or written in reverse order.
+/// Number of pairs of numbers that the loops below handle at a time. The compiler vectorises loops over such a block,
+/// but not loops over whole arrays that are read or written in reverse order.
 const BLOCK: usize = 8;
 
-/// The block of numbers at an address.
+/// Reads a block of `N` numbers.
 ///
 /// # Safety
 /// The numbers must exist.
@@ -366,9 +368,9 @@ versions! {
         }
     }
 
-    /// Turns frequency k by the angle -pi k / (2 n), multiplies it by `scale`, and writes its real part as number k and
-    /// the negative of its imaginary part as number `n - k`. If `reversed` is true, the numbers are written in reverse
-    /// order.
+    /// Rotates frequency k by the angle -pi k / (2 n), multiplies it by `scale`, and writes its real part as number k
+    /// and the negative of its imaginary part as number `n - k`. If `reversed` is true, the numbers are written in
+    /// reverse order.
     ///
     /// # Safety
     /// There must be `n / 2 + 1` frequencies, as pairs of numbers, and room for `n` numbers.
@@ -415,15 +417,15 @@ versions! {
         }
     }
 
-    /// Writes frequency k: number k minus i times number `n - k`, turned by the angle pi k / (2 n). If `reversed` is
-    /// true, the numbers are read in reverse order.
+    /// Computes frequency k as number k minus i times number `n - k`, rotated by the angle pi k / (2 n). If `reversed`
+    /// is true, the numbers are read in reverse order.
     ///
     /// # Safety
     /// There must be `n` numbers, and room for `n / 2 + 1` frequencies, as pairs of numbers.
     unsafe fn turn_elements[R: Engine][R](x: *const R, turns: &Turns<R>, n: usize, to: *mut R, reversed: bool) {
         let (cos, sin, end) = (turns.cos.as_ptr(), turns.sin.as_ptr(), n / 2 + 1);
-        // SAFETY: the caller guarantees the numbers and the room, there are `n + 1` cosines and sines, and each block is
-        // within the arrays.
+        // SAFETY: the caller guarantees the numbers and the room, there are `n + 1` cosines and sines, and each block
+        // is within the arrays.
         unsafe {
             *to = *x.add(if reversed { n - 1 } else { 0 });
             *to.add(1) = R::ZERO;
@@ -543,7 +545,7 @@ mod tests {
         got.iter().zip(expected).map(|(g, e)| (g - e).abs() / most).fold(0.0, f64::max)
     }
 
-    /// Transforms each lane by its definition, cut or padded with zeros to `n` points.
+    /// Computes the expected result: cuts each lane to `n` points, or pads it with zeros, and transforms it by `of`.
     fn expected(x: &ArrayD<f64>, axis: usize, n: usize, of: impl Fn(&[f64]) -> Vec<f64>) -> ArrayD<f64> {
         let mut shape = x.shape().to_vec();
         shape[axis] = n;
@@ -633,7 +635,7 @@ mod tests {
                         let y = ops::<f64>(wave)[0](&B, &x, kind, None, 1, Norm::Ortho).unwrap();
                         results.push(y);
                     });
-                    // the Fourier transform of one lane rounds differently with each set
+                    // the Fourier transform of one lane rounds differently with each instruction set
                     let off = results.iter().map(|y| furthest(y, &results[0].to_owned())).fold(0.0, f64::max);
                     assert!(off < 1e-14, "{wave:?} {kind} {n}: {off}");
                 }

@@ -8,8 +8,9 @@ use std::arch::x86_64::*;
 /// A vector of real numbers.
 ///
 /// # Safety
-/// Each function needs a processor with the instruction set of the type. Addresses must have [`LANES`](Vector::LANES)
-/// numbers, or twice as many for [`split`](Vector::split) and [`join`](Vector::join), at any alignment.
+/// Each function needs a processor with the instruction set of the type. Addresses must point to
+/// [`LANES`](Vector::LANES) numbers, or to twice as many for [`split`](Vector::split) and [`join`](Vector::join). They
+/// need no alignment.
 pub trait Vector: Copy {
     /// The type of the numbers.
     type Real: Copy;
@@ -46,7 +47,7 @@ pub trait Vector: Copy {
 pub struct Plain<R, const LANES: usize>([R; LANES]);
 
 impl<R, const LANES: usize> Plain<R, LANES> {
-    /// A vector of the given numbers.
+    /// Makes a vector from its elements.
     #[inline(always)]
     pub fn of(elements: [R; LANES]) -> Self {
         Plain(elements)
@@ -248,7 +249,8 @@ unsafe fn reverse_sixteen(x: __m512) -> __m512 {
     unsafe { _mm512_permutexvar_ps(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), x) }
 }
 
-// for `f32`, elements 0 and 2 of each 128 bits of both registers are real parts, and elements 1 and 3 imaginary parts
+// for `f32`, `split` takes elements 0 and 2 of each 128 bits of both registers as real parts, and elements 1 and 3 as
+// imaginary parts
 #[cfg(target_arch = "x86_64")]
 registers! {
     __m256d of 4 f64: _mm256_loadu_pd _mm256_storeu_pd _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd

@@ -26,7 +26,7 @@ pub fn distance_transform_edt<T: Precision>(
 }
 
 /// Like `distance_transform_edt`, with a result of `dtype`, float32 or float64. Squared distances are computed in
-/// float64. They are exact integers if the sampling is 1.
+/// float64. They are exact integers if the sampling (the distance between neighbours) is 1 along every axis.
 pub fn distances_of(x: View<'_>, sampling: Option<View<'_>>, dtype: DType) -> Result<RawArray> {
     const OP: &str = "distance_transform_edt";
     let steps = sampling.map(|steps| numbers(OP, steps)).transpose()?;
@@ -120,7 +120,7 @@ struct Envelope {
 
 #[derive(Clone, Copy)]
 struct Parabola {
-    /// Position from which this parabola is the lowest of the parabolas so far.
+    /// Position from which this parabola is the lowest of the parabolas added so far.
     from: f64,
     /// Position of the vertex; `height` is the parabola's value at the vertex.
     at: f64,
@@ -162,8 +162,8 @@ impl Envelope {
     }
 }
 
-/// Writes, for an array without background, the squared distances to a position just before the first element of axis
-/// 0.
+/// Writes the squared distances for an array without background. As in SciPy, they are measured from the position with
+/// index -1 along axis 0, and index 0 along all other axes.
 fn from_before(squares: &Buffer, measured: &Measured) {
     // SAFETY: the slice has the buffer's elements, which are written before they are read.
     let all = unsafe {
@@ -204,7 +204,7 @@ fn roots(op: &'static str, squares: Buffer, dtype: DType) -> Result<Buffer> {
 /// `from` must have `n` numbers, and `to` must have room for `n` results; both may be the same memory.
 unsafe fn all_roots<T: Precision>(from: *const f64, to: *mut T, n: usize) {
     for i in 0..n {
-        // SAFETY: both have `n` elements.
+        // SAFETY: `from` and `to` have `n` elements each.
         unsafe { *to.add(i) = T::of((*from.add(i)).sqrt()) };
     }
 }

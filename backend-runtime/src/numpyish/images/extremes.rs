@@ -38,7 +38,8 @@ pub fn minimum_filter<T: RealNumeric>(
     typed(extreme_of("minimum_filter", view(x), size, mode, cval, false))
 }
 
-/// The largest or the smallest element of the window around each element, for arrays of any dtype.
+/// The largest (or the smallest, if `largest` is false) element of the window around each element, for an array whose
+/// dtype is known only at run time.
 pub fn extreme_of(
     op: &'static str,
     x: View<'_>,
@@ -93,10 +94,10 @@ fn along<T: RealNumeric, const LARGEST: bool>(
 }
 
 versions! {
-    /// Filters the lanes of one block with three comparisons per element, by van Herk's algorithm. Each lane is
-    /// divided into pieces that are as long as the window. A window covers the end of one piece and the start of the
-    /// next piece. The result is the better of two extremes: that of the end, from `tails`, and that of the start,
-    /// from `rows`.
+    /// Filters the lanes of one block with three comparisons per element, by van Herk's algorithm. Each lane is divided
+    /// into segments of the window's length. A window covers the last elements of one segment and the first elements of
+    /// the next segment. `tails` has the extreme of the last elements, and `rows` has the extreme of the first
+    /// elements. The result is the larger or the smaller of the two extremes.
     ///
     /// # Safety
     /// `x` must have the lanes, and nobody else may use them. `rows`, `tails` and `sources` must be as long as an

@@ -10,7 +10,7 @@ use super::{
 use crate::{Result, rules};
 use std::ops::Range;
 
-/// Number of elements of a line that are combined at a time. They stay in the L1 cache.
+/// Maximum number of elements of a line that are combined at a time. They stay in the L1 cache.
 const SPAN: usize = 512;
 
 /// Maximum number of lines that are combined for one row of the result: 4 along each of two axes.
@@ -52,7 +52,8 @@ unsafe impl<P: Sync> Sync for Rows<'_, P> {}
 
 impl<P: Pixel> Rows<'_, P> {
     /// Returns whether this module can interpolate along `count` axes at this order, and whether there are so many
-    /// points that it is faster to combine lines.
+    /// points that it is faster to combine lines. `from` is the length of the last axis of the array, and `to` is the
+    /// number of points along this axis.
     pub fn suit(count: usize, order: usize, channels: usize, from: usize, to: usize) -> bool {
         matches!(count, 2 | 3) && matches!(order, 1 | 3) && channels == 1 && from / 2 <= to
     }
@@ -60,7 +61,8 @@ impl<P: Pixel> Rows<'_, P> {
     /// Interpolates at all `n` points, and writes the results.
     ///
     /// # Safety
-    /// The arrays and the result must fit the tables, nobody else may use the result, and the order must have `W` taps.
+    /// The arrays and the result must fit the tables, nobody else may use the result, and `W` must be the number of
+    /// taps along an axis, which is the order of the spline plus 1.
     pub unsafe fn run<const W: usize>(&self, op: &'static str, n: usize) -> Result<()> {
         let Some((last, outer)) = self.tables.split_last() else { return Ok(()) };
         let (width, pieces) = (last.len(), pieces::<W>(op, last)?);
@@ -69,8 +71,8 @@ impl<P: Pixel> Rows<'_, P> {
         parallel::parallel_timed(n / width, width, |rows| {
             for row in rows {
                 let (mut rest, mut lines, mut count, mut inside) = (row, [(0, 1.0); LINES], 1, true);
-                // replaces each line by its `W` neighbours along one more axis, and its weight by products with the
-                // neighbours' weights
+                // replaces each line by its `W` neighbours along the axis of `table`, and the weight of the line by its
+                // products with the weights of the neighbours
                 for table in outer.iter().rev() {
                     let taps = &table[rest % table.len()];
                     rest /= table.len();

@@ -32,11 +32,13 @@ pub struct Spline {
     pub mode: Boundary,
     /// The value beyond the edges, for modes in which this value is a constant.
     pub cval: f64,
-    /// True if the elements are samples. Spline coefficients are then computed from them first.
+    /// True if the elements are samples, from which spline coefficients are computed first. False if they are
+    /// coefficients.
     pub prefilter: bool,
 }
 
-/// The values of `x` at given coordinates. The first axis of `coordinates` has one entry for each axis of `x`.
+/// The values of `x` at given coordinates. Index `k` along the first axis of `coordinates` has the coordinates along
+/// axis `k` of `x`.
 pub fn map_coordinates<T: WideFloat>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -49,7 +51,7 @@ pub fn map_coordinates<T: WideFloat>(
     typed(map_coordinates_of(view(x), view(coordinates), Spline { order, mode, cval, prefilter }))
 }
 
-/// Like `map_coordinates`, for arrays of any dtype.
+/// Like `map_coordinates`, for arrays whose dtype is known only at run time.
 pub fn map_coordinates_of(x: View<'_>, coordinates: View<'_>, spline: Spline) -> Result<RawArray> {
     const OP: &str = "map_coordinates";
     let sampling = rules::mapped(OP, x.shape, coordinates.shape, x.dtype.size())?;
@@ -69,7 +71,7 @@ pub fn grid_sample<T: WideFloat>(
     typed(grid_sample_of(view(grid), view(coordinates), mode, cval))
 }
 
-/// Like `grid_sample`, for arrays of any dtype.
+/// Like `grid_sample`, for arrays whose dtype is known only at run time.
 pub fn grid_sample_of(grid: View<'_>, coordinates: View<'_>, mode: Boundary, cval: f64) -> Result<RawArray> {
     const OP: &str = "grid_sample";
     let sampling = rules::grid_sampled(OP, grid.shape, coordinates.shape, grid.dtype.size())?;
@@ -97,7 +99,7 @@ pub fn affine_transform<T: WideFloat>(
     typed(affine_transform_of(view(x), view(matrix), offset.map(view), shape, spline))
 }
 
-/// Like `affine_transform`, for arrays of any dtype.
+/// Like `affine_transform`, for arrays whose dtype is known only at run time.
 pub fn affine_transform_of(
     x: View<'_>,
     matrix: View<'_>,
@@ -126,7 +128,7 @@ fn wide(op: &'static str, x: View<'_>) -> Result<Vec<f64>> {
     Ok((0..x.len()).map(|i| unsafe { numbers.at(i as isize) }).collect())
 }
 
-/// Interpolates the array on another grid over the same extent.
+/// Interpolates the array at the points of a grid of another shape, which covers the same extent.
 #[allow(clippy::too_many_arguments)] // the arguments of the op
 pub fn zoom<T: WideFloat>(
     _: &Numpyish,
@@ -141,7 +143,7 @@ pub fn zoom<T: WideFloat>(
     typed(zoom_of(view(x), shape, Spline { order, mode, cval, prefilter }, grid_mode))
 }
 
-/// Like `zoom`, for an array of any dtype.
+/// Like `zoom`, for an array whose dtype is known only at run time.
 pub fn zoom_of(x: View<'_>, shape: &[usize], spline: Spline, grid_mode: bool) -> Result<RawArray> {
     let sampling = rules::zoomed("zoom", x.shape, shape, x.dtype.size())?;
     interpolated("zoom", x, &sampling, Source::Grid { shape: shape.to_vec(), cells: grid_mode }, spline)
@@ -156,7 +158,8 @@ enum Source<'a> {
         offset: Vec<f64>,
         grid: Vec<usize>,
     },
-    /// The points of another grid over the same extent. Their positions are computed axis by axis.
+    /// The points of a grid of another shape, which covers the extent of the array. Their positions are computed axis
+    /// by axis.
     Grid {
         shape: Vec<usize>,
         cells: bool,
@@ -206,7 +209,7 @@ struct Job<'a> {
     cval: f64,
     source: &'a Source<'a>,
     /// For each axis of a grid, the taps (the coefficients that a value depends on, and their weights) of all its
-    /// positions. Empty if the positions are not those of a grid.
+    /// positions. Empty if `source` is not [`Source::Grid`].
     tables: Vec<Vec<Taps>>,
 }
 
@@ -287,13 +290,15 @@ fn interpolated(
         };
         let points = |range: Range<usize>| {
             let ends = &ends;
-            // SAFETY: the coefficients have these lengths, and each point of the result belongs to one task only.
+            // SAFETY: the coefficients have the lengths in `job.axes`, and each point of the result belongs to one task
+            // only.
             unsafe { run(&job, ends.from, ends.to, range) }
         };
         let last = job.tables.last().map_or(0, Vec::len);
         if last > 0 && Rows::<P>::suit(count, order, channels, job.axes[count - 1].len, last) {
             let rows = Rows { tables: &job.tables, apart, from: ends.from, to: ends.to, one_by_one: &points };
-            // SAFETY: the coefficients have these lengths, and each point of the result belongs to one task only.
+            // SAFETY: the coefficients have the lengths in `job.axes`, and each point of the result belongs to one task
+            // only.
             unsafe { if order == 1 { rows.run::<2>(op, n)? } else { rows.run::<4>(op, n)? } }
         } else {
             parallel::parallel_timed(n / channels, channels, points);
@@ -327,7 +332,7 @@ fn tables(
 
 versions! {
     /// Writes the values at a range of points, which are counted through all arrays of the stack. `N` is the number of
-    /// axes, and `W` is the number of coefficients along each axis. If both are 0, the job gives these numbers.
+    /// axes, and `W` is the number of coefficients along each axis. If both are 0, these numbers are read from the job.
     ///
     /// # Safety
     /// `x` must have the coefficients of the job, and `out` must have room for its points. Nobody else may use the

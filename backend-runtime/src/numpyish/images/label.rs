@@ -33,7 +33,7 @@ pub fn label<T: Element>(
     Ok((typed(Ok(labels))?, typed(Ok(count))?))
 }
 
-/// Like `label`, for an array of any dtype.
+/// Like `label`, for an array whose dtype is known only at run time.
 pub fn label_of(x: View<'_>, connectivity: usize, structure: Option<View<'_>>) -> Result<(RawArray, RawArray)> {
     const OP: &str = "label";
     let packed = structure.map(|structure| copy::pack(OP, structure)).transpose()?;
@@ -65,19 +65,20 @@ struct Lines {
     len: usize,
     /// Lengths of all axes but the last.
     outer: Vec<usize>,
-    /// True if neighbours along a line are connected.
+    /// True if adjacent nonzero elements of a line are connected.
     joins: bool,
     links: Vec<Link>,
 }
 
-/// The position of a neighbouring line relative to a line, and the neighbours of an element that lie in that line.
+/// The position of a neighbouring line relative to the current line, and the offsets of an element's neighbours in the
+/// neighbouring line.
 struct Link {
     /// Offset, in indices, of the neighbouring line along each axis but the last.
     steps: Vec<isize>,
-    /// Number of lines by which the neighbouring line precedes the line.
+    /// Number of lines by which the neighbouring line precedes the current line in C order.
     before: usize,
-    /// The neighbours of an element that lie in the neighbouring line. For each range of neighbours, the smallest and
-    /// the largest offset along the last axis.
+    /// The smallest and the largest offset, along the last axis, of each range of an element's neighbours in the
+    /// neighbouring line.
     spans: Vec<(isize, isize)>,
 }
 
@@ -101,8 +102,8 @@ impl Lines {
                 continue;
             }
             match links.last_mut().filter(|link| link.steps == steps) {
-                // adjacent offsets become one span, except if runs are single elements: with longer spans, such runs
-                // would overlap
+                // adjacent offsets become one span, except if each run is a single element: runs widened by a longer
+                // span would overlap by more than one element, which `touching` does not support
                 Some(Link { spans, .. }) if joins && spans.last().is_some_and(|span| span.1 + 1 == along) => {
                     spans.last_mut().into_iter().for_each(|span| span.1 = along);
                 }
@@ -272,9 +273,10 @@ fn each_bit(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Unites each run of one line with the runs of another line that it touches. Two runs touch if an element of the
-/// first run has a neighbour in the second run at an offset within `span`. Runs of one line do not overlap. Even if
-/// they are widened by the span, they overlap by at most one element.
+/// Unites each run of one line with the runs of another line that it touches. Two runs touch if an element of the first
+/// run has a neighbour in the second run at an offset within `span`. Runs of one line do not overlap. Even if they are
+/// widened by the span, they overlap by at most one element. Therefore the run that ends first touches no later run of
+/// the other line, and the loop can move on to the next run.
 fn touching(runs: &Runs, here: Range<usize>, there: Range<usize>, span: (isize, isize), parents: &[AtomicUsize]) {
     let (mut i, mut j) = (here.start, there.start);
     while i < here.end && j < there.end {

@@ -64,7 +64,8 @@ macro_rules! pixels {
 }
 use pixels;
 
-/// The shape and dtype of an array viewed as reals. Complex numbers become a further axis of length 2.
+/// The shape and dtype of an array whose complex numbers are viewed as pairs of reals: the pairs form an additional
+/// last axis of length 2. The shape and dtype of a real array are unchanged.
 fn parts(shape: &[usize], dtype: DType) -> (Vec<usize>, DType) {
     let mut shape = shape.to_vec();
     if dtype.to_real() != dtype {

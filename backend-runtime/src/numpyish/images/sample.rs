@@ -41,7 +41,7 @@ pub struct SampledAxis {
     pub stride: isize,
     pub order: usize,
     pub mode: Boundary,
-    /// Number of elements of the border before the first element of the array itself.
+    /// Number of border elements that were added before the first element of the array.
     pub border: f64,
 }
 
@@ -113,7 +113,8 @@ fn folded(at: f64, last: f64, mode: Boundary, order: usize) -> Option<f64> {
             Some(if at > len { 2.0 * len - at } else { at } - 0.5)
         }
         Boundary::Wrap if last == 0.0 => Some(at * 0.0),
-        // in this mode, the first and the last element are the same point, which is read at the end farther from `at`
+        // in this mode, the first and the last element are the same point; a position on this point is mapped to the
+        // end that is farther from `at`
         Boundary::Wrap if at < 0.0 => Some(at + last * ((-at / last).floor() + 1.0)),
         Boundary::Wrap => Some(at - last * (at / last).floor()),
         Boundary::GridWrap => Some(periodic(at, len)),
@@ -219,8 +220,9 @@ pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
     }
 }
 
-/// Computes the value at any position, for any number of axes. `taps` has only the axes that are still to be summed
-/// over.
+/// Computes the value at any position, for any number of axes, by one recursive call per coefficient of an axis. `taps`
+/// has only the axes that are still to be summed over, and `from` is the sum of the offsets along the axes before them.
+/// `count` is the number of coefficients per axis, and `beyond` is the value beyond the edges.
 ///
 /// # Safety
 /// The coefficients must exist.

@@ -16,17 +16,17 @@ use crate::{
 };
 use std::{ops::Range, sync::OnceLock};
 
-/// The coefficients of a spline of the given order. The spline interpolates the elements of `x`.
+/// Computes the coefficients of the spline of order `order` that interpolates the elements of `x`.
 pub fn spline_filter<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, order: usize, mode: Boundary) -> Result<NdArray<T>> {
     typed(spline_filter_of(view(x), order, mode))
 }
 
-/// Like `spline_filter`, for an array of any dtype.
+/// Like `spline_filter`, for an array whose dtype is known only at run time.
 pub fn spline_filter_of(x: View<'_>, order: usize, mode: Boundary) -> Result<RawArray> {
     spline_filter_along("spline_filter", x, 0..x.shape.len(), order, mode)
 }
 
-/// Like `spline_filter`, along some axes.
+/// Like `spline_filter`, but filters only along `axes`.
 pub(super) fn spline_filter_along(
     op: &'static str,
     x: View<'_>,

@@ -16,8 +16,8 @@ use crate::{
 };
 use std::sync::OnceLock;
 
-/// `y[i]` is the sum over `k` of `weights[k] x[i + k - n / 2 - origin]` along an axis, where `n` is the number of
-/// weights.
+/// Correlates an array with weights along an axis: `y[i]` is the sum over `k` of
+/// `weights[k] x[i + k - n / 2 - origin]`, where `n` is the number of weights.
 pub fn correlate1d<T: WideFloat>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -30,7 +30,7 @@ pub fn correlate1d<T: WideFloat>(
     typed(correlate1d_of(view(x), view(weights), axis, mode, cval, origin))
 }
 
-/// Like `correlate1d`, for arrays of any dtype.
+/// Like `correlate1d`, for arrays whose dtype is known only at run time.
 pub fn correlate1d_of(
     x: View<'_>,
     weights: View<'_>,
@@ -115,8 +115,8 @@ versions! {
     /// Correlates the lanes of one block with the weights.
     ///
     /// # Safety
-    /// Both ends must have the lanes, and nobody else may write them. `rows` and `sources` must be as long as an
-    /// extended lane.
+    /// The arrays at both addresses in `ends` must have the lanes, and nobody else may write them. `rows` and `sources`
+    /// must be as long as an extended lane.
     unsafe fn correlated[T: Precision][T](
         ends: &Ends<T>, blocks: Blocks, block: usize, rows: &mut [[f64; LANES]], sources: &[usize], weights: &[f64], cvals: [f64; 2],
     ) {

@@ -56,7 +56,7 @@ fn around(shape: &[usize], axis: usize) -> (usize, usize) {
     (shape[..axis].iter().product(), shape[axis + 1..].iter().product())
 }
 
-/// Elements at indices along one axis, or at indices of the flattened array if `axis` is `None`.
+/// Returns the elements at `indices` along one axis, or at these indices of the flattened array if `axis` is `None`.
 pub fn take<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -119,7 +119,8 @@ fn take_slices(op: &'static str, x: View<'_>, indices: &[i64], axis: usize, shap
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Elements at indices along one axis, with one index for each element of the result. The other axes broadcast.
+/// Returns the elements at `indices` along one axis, with one index for each element of the result. The other axes of
+/// `x` and `indices` broadcast.
 pub fn take_along_axis<T: Element>(
     _: &Numpyish,
     x: &NdArray<T>,
@@ -146,8 +147,8 @@ fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> 
     // SAFETY: the packed copy has as many indices as the broadcast view.
     let indices = unsafe { packed.slice::<i64>(wide_indices.view().len()) };
     let (outer, inner) = around(&shape, axis);
-    // element `k` of a row of the result is read from column `k` of the row's slab, or from the only column of the
-    // slab
+    // element `k` of a row of the result is read from column `k` of the row's slab (see `Rows`), or from column 0 if
+    // the slab has a single column
     let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
     let rows = Rows { count, width, axis, len, inner };
     let slab = |row: usize| if inner == 1 { row } else { row / many } * len * inner;
@@ -251,7 +252,7 @@ pub fn scatter_mul<T: Numeric>(
     typed(scatter_mul_of(view(x), view(indices), view(values), axis))
 }
 
-/// Like `scatter_mul`, for arrays of any dtype.
+/// Like `scatter_mul`, for arrays whose dtype is known only at run time.
 pub fn scatter_mul_of(x: View<'_>, indices: View<'_>, values: View<'_>, axis: isize) -> Result<RawArray> {
     scattered("scatter_mul", x, indices, values, axis, multiplication(x.dtype))
 }
@@ -295,9 +296,9 @@ struct Put {
     /// Combines a value for each index with the element at that index, in a lane (a 1-D slice along the axis) of
     /// `len` elements.
     at: unsafe fn(lane: *mut u8, len: usize, indices: &[i64], values: *const u8),
-    /// Combines `n` values with `n` elements.
+    /// Combines `n` contiguous values with `n` contiguous elements.
     row: unsafe fn(to: *mut u8, values: *const u8, n: usize),
-    /// If set, this loop is used instead of the others. In some columns of the lanes, it combines each element with
+    /// A loop that is used instead of `at` and `row`, if it is not `None`. It combines each element of the lanes with
     /// all values for this element at once.
     runs: Option<unsafe fn(runs: &Runs, indices: &[i64], lanes: Lanes)>,
 }
@@ -323,8 +324,8 @@ macro_rules! combining_runs {
                 let Some(&k) = run.first() else { continue };
                 let row = from_start(indices[k], len) * inner;
                 for column in first..first + n {
-                    // SAFETY: the index is within the lane, there is a value for each index, and the column is within
-                    // both.
+                    // SAFETY: the index is within the lane, there is a value for each index, and `column` is a column
+                    // of both matrices.
                     unsafe {
                         let to = to.add(row + column);
                         *to = $combined(*to, run.iter().map(|k| *values.add(k * inner + column)));
@@ -361,7 +362,7 @@ fn addition(dtype: DType) -> Put {
 #[inline(never)] // not inlined, for the same reason as `addition`
 fn replacement(dtype: DType) -> Put {
     unsafe fn row<U>(to: *mut u8, values: *const u8, n: usize) {
-        // SAFETY: both have `n` elements.
+        // SAFETY: `values` and `to` have `n` elements each.
         unsafe { std::ptr::copy_nonoverlapping(values.cast::<U>(), to.cast::<U>(), n) };
     }
     unsafe fn at<U: Copy>(lane: *mut u8, len: usize, indices: &[i64], values: *const u8) {
@@ -390,7 +391,7 @@ macro_rules! combining {
             unsafe fn $row[T: $bound][T](to: *mut u8, values: *const u8, n: usize) {
                 let (to, values) = (to.cast::<T>(), values.cast::<T>());
                 for i in 0..n {
-                    // SAFETY: both have `n` elements.
+                    // SAFETY: `values` and `to` have `n` elements each.
                     unsafe { *to.add(i) = (*to.add(i)).$method(*values.add(i)) };
                 }
             }

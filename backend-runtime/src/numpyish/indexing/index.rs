@@ -91,7 +91,7 @@ fn select(op: &'static str, shape: &[usize], index: Indices<'_, Numpyish>) -> Re
     Selection::of(op, &Numpyish::new(), shape, index.iter())
 }
 
-/// The [`Step`]s that make a view of the selected elements. The selection has no arrays.
+/// The [`Step`]s that make a view of the selected elements. The selection must have no arrays and no masks.
 fn steps(selection: &Selection) -> Vec<Step> {
     let spans = || selection.spans.iter().enumerate();
     let mut steps: Vec<Step> = spans().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span))).collect();
@@ -123,7 +123,8 @@ struct Walk {
     /// Offsets for all indices along the axes that come after the arrays' axes in the result, except the last of
     /// these axes.
     behind: Vec<isize>,
-    /// The row: length and stride of this last axis. If there is no such axis, the row is a single element.
+    /// Length and stride of a row, that is, of the last of the axes that come after the arrays' axes in the result. If
+    /// there are no such axes, a row is a single element.
     row: (usize, isize),
 }
 
@@ -169,7 +170,7 @@ impl Walk {
     }
 }
 
-/// Removes axes of length 1. Merges neighbouring axes if one stride leads through the elements of both.
+/// Removes axes of length 1. Merges neighbouring axes if a single stride describes the elements of both.
 fn joined(axes: &[(usize, isize)]) -> Vec<(usize, isize)> {
     let mut joined: Vec<(usize, isize)> = Vec::with_capacity(axes.len());
     for &(len, stride) in axes.iter().filter(|(len, _)| *len != 1) {
@@ -271,7 +272,8 @@ fn offsets(
     }
 }
 
-/// The offsets that the indices in the array `x` have along an axis.
+/// Computes the offsets, along an axis, of the elements at the indices in the array `x`. Returns an error if an index
+/// is outside the axis.
 fn array_offsets(op: &'static str, x: View<'_>, axis: usize, len: usize, stride: isize) -> Result<Vec<isize>> {
     let packed = copy::pack(op, x)?;
     // SAFETY: the packed copy has `x.len()` indices.
@@ -297,13 +299,13 @@ fn gathered(op: &'static str, x: View<'_>, selection: &Selection, picked: &[View
 }
 
 impl Walk {
-    /// Number of elements of one task.
+    /// Maximum number of elements of one task, if elements are copied one by one.
     const TASK: usize = CHEAP / 4;
 
-    /// Copies all selected elements to `ends.to`, one after another.
+    /// Copies all selected elements from the array at `ends.from` to contiguous memory at `ends.to`.
     ///
     /// # Safety
-    /// `from` must have these elements, of type `U`, and `to` must have room for all of them.
+    /// `ends.from` must have these elements, of type `U`, and `ends.to` must have room for all of them.
     unsafe fn gather<U: Copy + Send + Sync>(&self, ends: &Ends<U>) {
         let Walk { before, arrays, behind, row: (n, step) } = self;
         let each = behind.len() * n;
@@ -345,8 +347,8 @@ impl Walk {
     /// another, in the order of the indices.
     ///
     /// # Safety
-    /// `ends.to` must have these elements, of type `U`. They must be distinct, except that arrays may have equal
-    /// offsets. `ends.from` must have as many values, or one value.
+    /// `ends.to` must have these elements, of type `U`. They must be distinct, except that equal entries of `arrays`
+    /// may lead to the same element. `ends.from` must have one value per element, or one value if `single` is true.
     unsafe fn put<U: Copy + Send + Sync>(
         &self,
         ends: &Ends<U>,
@@ -365,8 +367,8 @@ impl Walk {
                     // the elements are combined one by one
                     for (j, offset) in arrays.iter().enumerate() {
                         let value = if single { 0 } else { task * arrays.len() + j };
-                        // SAFETY: the caller guarantees the elements, and a task is an index of the axes before the
-                        // arrays.
+                        // SAFETY: the caller guarantees the elements, and each task has a different index along the
+                        // axes before the arrays' axes.
                         unsafe { combine(ends.to.offset(before[task] + behind[0] + offset), *ends.from.add(value)) };
                     }
                     continue;
@@ -393,7 +395,8 @@ impl Walk {
         });
     }
 
-    /// Adds values, or a single value, to the selected elements. All values for one element are added in float32.
+    /// Adds values, or a single value, to the selected elements. All values for one element are added in float32, and
+    /// the sum is rounded once.
     ///
     /// # Safety
     /// The conditions of [`Walk::put`] hold.
@@ -423,8 +426,8 @@ impl Walk {
     }
 }
 
-/// Calls [`Walk::put`] or [`Walk::put_sums`] for one dtype, to replace elements or to add to them. The last argument
-/// says whether there is a single value.
+/// A function that calls [`Walk::put`] or [`Walk::put_sums`] for one dtype, to replace elements or to add to them. The
+/// last argument is true if all elements get the same single value.
 type Put = unsafe fn(&Walk, &Ends<u8>, bool);
 
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
@@ -504,7 +507,8 @@ impl<'a> Ready<'a> {
         Ok(Ready { selection, picked, shapes, values })
     }
 
-    /// Writes the values to the array of this shape and these strides. Nobody else may have access to its elements.
+    /// Combines the values with the selected elements by the function `put`. `layout` has the shape and the strides of
+    /// the array, and `start` is its address. Nobody else may access its elements.
     fn put(self, op: &'static str, layout: (&[usize], &[isize]), start: *mut u8, put: Put) -> Result<()> {
         let Ready { selection, picked, shapes, values } = self;
         let walk = Walk::new(op, layout, selection, picked, &shapes)?;

@@ -14,7 +14,7 @@ use crate::{
     rules::{self, Masked},
 };
 
-/// Number of flags (elements of a mask) that one task searches for true ones.
+/// Number of flags (elements of a mask) in a block. A task copies the elements of one block or several.
 const BLOCK: usize = 1 << 14;
 
 /// The elements, in C order, at which a mask is true. If the mask has fewer axes than `x`, it selects subarrays over
@@ -72,8 +72,9 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Writes the values whose flags are true; there are `room` of them. So that there is no branch to predict, every
-/// value is written behind the values kept so far. If its flag is false, the next value overwrites it.
+/// Writes the values whose flags are true to `out`; there are `room` of them. To avoid a branch on the flag, which the
+/// processor could not predict, the loop writes every value after the last value with a true flag. If its flag is
+/// false, the next value overwrites it.
 ///
 /// # Safety
 /// `out` must have room for `room` values.
@@ -90,7 +91,7 @@ unsafe fn compress<U>(at: impl Fn(usize) -> U, flags: &[bool], out: *mut U, room
     }
 }
 
-/// Indices of the nonzero elements, one array per axis.
+/// Returns the indices of the nonzero elements, as one array per axis.
 pub fn nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<Vec<NdArray<i64>>> {
     all_typed(nonzero_of(view(x)))
 }
@@ -102,7 +103,7 @@ fn nonzero_of(x: View<'_>) -> Result<Vec<RawArray>> {
     places.into_iter().map(|v| RawArray::from_vec(OP, vec![n], v)).collect()
 }
 
-/// Indices of the nonzero elements, one row per element.
+/// Returns the indices of the nonzero elements, as a matrix with one row per nonzero element.
 pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>> {
     typed(argwhere_of(view(x)))
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 use ndarray::Slice as Part;
 
-/// A part of `x`, as a view that shares the memory of `x`.
+/// Selects a range or a single index of each axis. The result is a view that shares the memory of `x`.
 pub fn getitem<T: Element>(_: &Numpyish, x: &NdArray<T>, slices: &[Slice]) -> Result<NdArray<T>> {
     changed_by(x, part(x.shape(), slices))
 }
@@ -22,7 +22,8 @@ fn part(shape: &[usize], slices: &[Slice]) -> Result<Change> {
     Ok(Change::of(parts.chain(dropped.map(|(axis, _)| Step::Index(axis, 0)))))
 }
 
-/// Converts a span to ndarray's form, in which the range of a negative step begins at its last index.
+/// Converts a span to an ndarray slice. If the step is negative, the range of an ndarray slice begins at the smallest
+/// selected index, although this index is selected last.
 pub(super) fn ndarray_slice(span: &rules::Span) -> Part {
     let first = span.start as isize;
     match span.len as isize {

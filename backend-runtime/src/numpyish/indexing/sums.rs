@@ -1,6 +1,6 @@
 //! Sums and products of 16-bit floats that are combined into the same element. They are computed in float32 and rounded
 //! once. If the result were rounded after each of many terms, a sum would stop growing, and a product would overflow or
-//! underflow on the way.
+//! underflow at an intermediate step.
 
 use crate::{Real, Result, numpyish::buffer};
 
@@ -24,7 +24,7 @@ impl Runs {
         Ok(Runs { order, ends })
     }
 
-    /// The indices of the values of each target.
+    /// The indices of the values of each target, as one slice per target.
     pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| &self.order[start..end])

@@ -18,7 +18,7 @@ fn batch(leading: &[usize]) -> usize {
     leading.iter().product()
 }
 
-/// The axes before the two axes of the matrices.
+/// Lengths of the axes before the two axes of the matrices.
 fn leading(shape: &[usize]) -> &[usize] {
     &shape[..shape.len() - 2]
 }
@@ -51,7 +51,7 @@ fn right_sides<S: Wide>(op: &'static str, b: View<'_>, system: &System) -> Resul
     matrices(op, b, &system.batches, Order::Columns)
 }
 
-/// Arranges the solution in the shape of the result.
+/// Makes the result array of the solution, whose matrices are stored column by column.
 fn solution<S: Wide>(op: &'static str, x: Vec<S>, system: &System, dtype: DType) -> Result<RawArray> {
     if system.is_vector { array(op, system.shape(), x, dtype) } else { by_columns(op, system.shape(), x, dtype) }
 }

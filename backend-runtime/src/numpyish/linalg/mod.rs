@@ -129,7 +129,7 @@ impl Product {
         let size = self.rows * self.columns;
         let flops = size.saturating_mul(self.inner);
         let batches = n / size;
-        // a product that is large enough for several threads uses them itself; smaller products run in parallel
+        // a product that is large enough uses several threads itself; smaller products of a batch run in parallel
         let alone = batches == 1 || flops >= SEVERAL_THREADS * threads::count();
         let grain = if alone { batches } else { (SEVERAL_THREADS / flops.max(1)).max(1) };
         let multiply = multiply(dtype);
@@ -254,9 +254,9 @@ fn work([rows, inner, columns]: [usize; 3]) -> usize {
 }
 
 /// Division of a product among threads, along the rows or along the columns of the result. Each part packs the rows and
-/// columns of the operands that it needs, so several parts may pack the same elements. Larger products are therefore
-/// divided by `gemm` itself. It packs operands once, but it uses all threads of the pool, and waits until they are
-/// awake.
+/// columns of the operands that it needs, so several parts may pack the same elements. Products of at least
+/// [`LARGE`](Parts::LARGE) multiplications are therefore divided by `gemm` itself, which packs operands once, but uses
+/// all threads of the pool, and waits until they are awake.
 #[derive(Clone, Copy)]
 struct Parts {
     count: usize,
@@ -276,7 +276,7 @@ impl Parts {
     /// other blocks, so that sums are rounded differently. It also does so for results of at most [`FEW`](Parts::FEW)
     /// elements. Therefore no part is that small.
     const SMALL: usize = 64;
-    /// The largest number of elements of a result for which `gemm` uses these other blocks; see
+    /// Maximum number of elements of a result for which `gemm` divides the inner axis into other blocks; see
     /// [`SMALL`](Parts::SMALL).
     const FEW: usize = 256;
 
@@ -372,7 +372,7 @@ unsafe fn product<T: Numeric>(
     }
 }
 
-/// Multiplies matrices of integers, and adds the product to `to`, which must be zero before.
+/// Multiplies matrices of integers, and adds the product to `to`, whose elements must be 0 before.
 ///
 /// # Safety
 /// The conditions of [`Multiply`] hold, and the rows of `b` must be contiguous.
@@ -420,11 +420,12 @@ const DEPTH: usize = 64;
 const WIDTH: usize = 512;
 
 versions! {
-    /// Adds multiples of the rows of `b` to the rows of `to`.
+    /// Adds multiples of the rows of `b` to the rows of `to`. The factors for row `i` of `to` are the elements of row
+    /// `i` of `a`.
     ///
     /// # Safety
-    /// `to` must have whole rows of `columns` elements, `a` must have as many rows and `inner` columns, and `b` must
-    /// have `inner` rows of stride 1.
+    /// `to` must have `rows` contiguous rows of `columns` elements, `a` must have `rows` rows and `inner` columns, and
+    /// `b` must have `inner` rows of stride 1.
     unsafe fn add_rows[T: Numeric][T](to: *mut T, rows: usize, a: Matrix, b: Matrix, inner: usize, columns: usize) {
         let (x, y) = (a.start.cast::<T>(), b.start.cast::<T>());
         for first in (0..columns).step_by(WIDTH) {

@@ -248,8 +248,8 @@ impl<'a> Structure<'a> {
         pointers[rows.start] as usize..pointers[rows.end] as usize
     }
 
-    /// The first row that begins at or after position `place`. Each row occupies one position for itself and one
-    /// position for each of its elements.
+    /// Returns the first row that begins at or after position `place`. Each row occupies one position for itself and
+    /// one position for each of its elements.
     fn row_at(&self, place: usize) -> usize {
         let pointers = self.indptr();
         let (mut low, mut high) = (0, self.shape.rows);
@@ -446,8 +446,8 @@ versions! {
     }
 }
 
-/// The sum of the elements of a sparse row, each multiplied by the element of `x` at its index. There are four separate
-/// partial sums, so that an addition does not wait for the one before it.
+/// Returns the sum of the elements of a sparse row, each multiplied by the element of `x` at its index. There are four
+/// separate partial sums, so that an addition does not wait for the one before it.
 ///
 /// # Safety
 /// The elements must have values and indices, and the indices must be within `x`.
@@ -538,7 +538,7 @@ unsafe fn spread<T: Numeric, const W: usize>(
 #[inline(always)]
 unsafe fn inner<T: Numeric>(left: *const T, right: *const T, n: usize) -> T {
     const LANES: usize = 8;
-    // SAFETY: the caller guarantees `n` elements on both sides.
+    // SAFETY: the caller guarantees `n` elements in both vectors.
     let term = |i: usize| unsafe { (*left.add(i)).times(*right.add(i)) };
     let mut sums = [T::ZERO; LANES];
     let mut i = 0;

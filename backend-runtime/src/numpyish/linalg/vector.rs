@@ -54,7 +54,7 @@ pub(super) fn operands<T>(a: Matrix, b: Matrix, shape: &Product) -> Option<(Matr
     lies_together.then_some((matrix, vector.cast(), [rows, shape.inner]))
 }
 
-/// Writes the product of a matrix and a vector.
+/// Writes the product of a matrix and a vector. If `alone`, several threads may share the product.
 ///
 /// # Safety
 /// `a` and `x` must come from [`operands`]. The matrix must have `rows` rows and `inner` columns, and the vector must
@@ -169,7 +169,7 @@ unsafe impl<T> Sync for Ends<T> {}
 #[inline(always)]
 unsafe fn put<T: Numeric>(to: *mut T, from: *const T, n: usize, adds: bool) {
     for i in 0..n {
-        // SAFETY: the caller guarantees `n` elements on both sides.
+        // SAFETY: the caller guarantees `n` elements at both addresses.
         unsafe { *to.add(i) = if adds { (*to.add(i)).plus(*from.add(i)) } else { *from.add(i) } };
     }
 }

@@ -63,7 +63,7 @@ pub fn random_binomial<T: Real>(b: &Numpyish, shape: &[usize], n: i64, p: Operan
     typed(sampled(b, op, Distribution::Binomial, DType::Int64, shape, &[view_operand(&p)], [n as f64, 0.0]))
 }
 
-/// The numbers of trials, out of `n`, that fall into each category.
+/// Random counts of the trials, out of `n`, that fall into each category.
 pub fn random_multinomial<T: Real>(
     b: &Numpyish,
     shape: &[usize],
@@ -129,8 +129,9 @@ pub fn random_truncated_normal<T: Real>(
     typed(sampled(b, op, Distribution::TruncatedNormal, T::DTYPE, shape, &own, [mean, std]))
 }
 
-/// Random numbers of a distribution, as reals of `dtype` or as counts. `own` has up to two parameters that broadcast to
-/// the shape, so they may differ between elements. All elements share the parameters `shared`.
+/// Draws random numbers of a distribution, as reals of `dtype` or as counts. `own` has up to two parameters that
+/// broadcast to the shape, so they may differ between elements. `shared` has the parameters that are the same for all
+/// elements.
 pub(crate) fn sampled(
     b: &Numpyish,
     op: &'static str,

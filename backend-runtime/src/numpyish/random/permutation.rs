@@ -9,7 +9,7 @@ use super::super::{
 };
 use crate::{DType, Result};
 
-/// Number of keys of one task.
+/// Minimum number of keys of one task.
 const PIECE: usize = 1 << 16;
 
 /// Maximum number of bits of a key that one pass uses to choose a bucket.
@@ -20,14 +20,14 @@ pub fn suits(n: usize) -> bool {
     (1 << 12..=u32::MAX as usize).contains(&n)
 }
 
-/// Sorts the indices ("places") of the keys by key. Equal keys keep their order. A sorted record has a place in its
-/// lowest bits. Calls `write` for each range of sorted records with three arguments: the position at which the range
-/// begins in the order, the records, and the mask of the place's bits.
+/// Sorts the indices of the keys by key. Equal keys keep their order. The lowest bits of each sorted record are the
+/// index of a key. Calls `write` for each range of sorted records with three arguments: the position at which the range
+/// begins in the order, the records, and the mask of the index bits.
 pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64) + Sync) -> Result<()> {
     let n = keys.len();
     assert!(suits(n), "as many keys as there are counts for");
-    // the lowest bits of a record are the place; the bits above are the upper bits of the key, without the bits that
-    // are the same in the whole bucket
+    // the lowest bits of a record, selected by the mask `place`, are the index of a key; the bits above are the upper
+    // bits of the key, without the bits that are the same in the whole bucket
     let place = u64::MAX >> (n as u64 - 1).leading_zeros();
     let bits = n.ilog2().saturating_sub(8).clamp(1, DIGIT);
     let (buckets, piece) = (1_usize << bits, PIECE.max(n.div_ceil(64)));
@@ -89,7 +89,7 @@ pub fn ordered(op: &'static str, keys: &[u64], write: impl Fn(usize, &[u64], u64
     Ok(())
 }
 
-/// Sorts the numbers in `from` into `to`. The upper bits of the numbers must be random.
+/// Sorts the numbers in `from` into `to`. The upper bits of the numbers must be random; otherwise the sort is slow.
 fn sort(from: &[u64], to: &mut [u64]) {
     let n = from.len();
     if n == 0 {
@@ -118,7 +118,7 @@ fn sort(from: &[u64], to: &mut [u64]) {
     }
 }
 
-/// Sorts records with equal upper bits by their whole keys. Records with equal keys are sorted by place.
+/// Sorts records with equal upper bits by their whole keys. Records with equal keys are sorted by index.
 fn by_lower_bits(keys: &[u64], records: &mut [u64], place: u64) {
     let mut start = 0;
     while start < records.len() {

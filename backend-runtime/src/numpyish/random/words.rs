@@ -1,5 +1,5 @@
-//! The words of many blocks of the random number generator ([`philox`]), in memory order. Several blocks are computed
-//! in parallel if the processor has AVX2 or AVX-512.
+//! Computes the random 32-bit words of many blocks of the generator ([`philox`]), in the order of the blocks. Several
+//! blocks are computed in parallel if the processor has AVX2 or AVX-512.
 //!
 //! The loops are written with intrinsics, because loops over arrays compile to code that takes more than twice as long
 //! (measured with `cargo xtask bench peers random_uniform`).
@@ -7,17 +7,17 @@
 use super::super::simd::set;
 use crate::random::{bits, philox, philox_further};
 
-/// A selection of blocks of the generator.
+/// The blocks of the generator whose words are computed.
 #[derive(Clone, Copy)]
 enum Blocks<'a> {
     /// Consecutive blocks, beginning with the block of this index.
     From(u64),
-    /// For each block in the first list, the further block ([`philox_further`]) whose number is in the second list.
+    /// For each element, the block at which it begins, and the number of its further block ([`philox_further`]).
     Each(&'a [u64], &'a [u32]),
 }
 
 impl Blocks<'_> {
-    /// The words of the block with index `at` in the selection.
+    /// Returns the four words of block number `at` of these blocks.
     fn words(self, key: u64, at: usize) -> [u32; 4] {
         match self {
             Blocks::From(first) => philox(key, first.wrapping_add(at as u64)),
@@ -26,13 +26,13 @@ impl Blocks<'_> {
     }
 }
 
-/// Fills `out` with 64-bit numbers, two from each block, beginning with block `first` ([`bits`]).
+/// Fills `out` with 64-bit numbers, beginning with block `first`. Each block gives two numbers (see [`bits`]).
 pub fn fill(key: u64, first: u64, out: &mut [u64]) {
     fill_of(key, Blocks::From(first), out);
 }
 
-/// Like `fill`, but for any list of blocks. Of each block, uses the further block ([`philox_further`]) whose number is
-/// in `further`.
+/// Like `fill`, but for a list of elements, each with the block at which it begins, and with the number of its further
+/// block ([`philox_further`]) in `further`.
 ///
 /// # Panics
 /// If `blocks` and `further` differ in length, or `out` is not twice as long.
@@ -51,7 +51,8 @@ fn fill_of(key: u64, blocks: Blocks<'_>, out: &mut [u64]) {
     }
 }
 
-/// Fills the start of `out` with the numbers of whole groups of blocks. Returns how many numbers it has written.
+/// Fills the start of `out` with the numbers of whole groups of blocks. Returns the number of written elements of
+/// `out`.
 fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (key, blocks, out);
@@ -66,8 +67,8 @@ fn groups(key: u64, blocks: Blocks<'_>, out: &mut [u64]) -> usize {
     }
 }
 
-/// Each register has one word of several blocks, in the lower halves of its lanes (64-bit elements). Multiplications
-/// read only the lower halves, but leave other bits in the upper halves.
+/// Loops for AVX2 and AVX-512. Each register has one word of several blocks, in the lower halves of its lanes (64-bit
+/// elements). Multiplications read only the lower halves, but leave other bits in the upper halves.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::Blocks;
@@ -193,8 +194,8 @@ mod x86 {
 mod tests {
     use super::{super::super::simd, *};
 
-    /// Tests every instruction set, with whole and incomplete groups of blocks, also near the ends of both halves of
-    /// the counter.
+    /// Tests every instruction set, with whole and incomplete groups of blocks. Some indices of blocks overflow their
+    /// lower 32 bits, or all 64 bits.
     #[test]
     fn words_are_those_of_the_generator() {
         for (key, first) in

@@ -35,12 +35,12 @@ pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, kee
     arg_or_all("argmin", view(x), axis, keepdims, false)
 }
 
-/// Like [`argmax`], for an array or a formula. `axis` may list at most one axis.
+/// Like [`argmax`], for an array or an unevaluated formula. `axis` may list at most one axis.
 pub fn argmax_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     arg_of("argmax", x, axis, keepdims, true)
 }
 
-/// Like [`argmin`], for an array or a formula. `axis` may list at most one axis.
+/// Like [`argmin`], for an array or an unevaluated formula. `axis` may list at most one axis.
 pub fn argmin_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     arg_of("argmin", x, axis, keepdims, false)
 }
@@ -107,7 +107,8 @@ fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Se
     unsafe { plan.array(found) }
 }
 
-/// Searches the lanes (1-D slices along an axis) of a formula, whose elements are computed during the search.
+/// Searches the lanes (1-D slices along an axis) of an array or a formula. The elements of a formula are computed
+/// during the search.
 fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: bool) -> Result<RawArray> {
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;

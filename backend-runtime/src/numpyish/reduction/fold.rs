@@ -14,10 +14,12 @@ pub trait Fold<A: Element> {
     /// True if all outputs share one value of `Given`.
     const GIVEN_IS_SHARED: bool = false;
 
-    /// True if the order of the elements does not change the result. Integers wrap around, and have no signed zeros.
+    /// True if the order of the elements does not change the result. This holds for integers, which wrap around and
+    /// have no signed zeros.
     const IS_EXACT: bool = is_integral::<A>() && is_integral::<Self::Acc>();
 
-    /// True if [`Fold::step`] selects one of two values. Such a selection is a branch, except in vector instructions.
+    /// True if [`Fold::step`] selects one of two values. The compiler turns such a selection into a branch, except in
+    /// vector instructions.
     const CHOOSES: bool = false;
 
     /// True if [`Fold::step`] tests whether an element is ordered, that is, not NaN.
@@ -39,7 +41,7 @@ pub trait Fold<A: Element> {
     /// The accumulator after one more element.
     fn step(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc;
 
-    /// Like [`Fold::step`], but `x` must be ordered. If `acc` is not ordered, it is returned unchanged.
+    /// Like [`Fold::step`], but `x` must be ordered (not NaN). If `acc` is NaN, it is returned unchanged.
     #[inline(always)]
     fn step_in_order(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc {
         Self::step(acc, x, given)
@@ -136,8 +138,9 @@ macro_rules! extreme {
 
             #[inline(always)]
             fn step(acc: A, x: A, _: ()) -> A {
-                // These are explicit selects, because a branch would become a masked store, which is slow. Only one
-                // instruction and one select depend on the previous accumulator.
+                // These are explicit selects, because a branch would become a masked store, which is slow. The inner
+                // select compiles to one instruction. Only this instruction and the outer select depend on the previous
+                // accumulator.
                 select_unpredictable(is_nan(x), x, select_unpredictable(x $beats acc, x, acc))
             }
 

@@ -1,5 +1,6 @@
 //! Loops that fold the elements of many outputs (elements of the result of a reduction) at once. For each fold and
-//! dtype, a table has the loop over lanes and the loop over rows. The values of blocks are merged pairwise.
+//! dtype, a table has the loop over lanes and the loop over rows. The elements of an output are folded in blocks, and
+//! the values of the blocks are merged pairwise.
 
 use super::{
     super::{convert::Value, simd::versions},
@@ -51,7 +52,7 @@ pub struct Rows {
 pub struct Of<A, F>(PhantomData<(A, F)>);
 
 impl<A: Element, F: Fold<A>> Of<A, F> {
-    /// The static table of these loops.
+    /// The [`Folding`] with these loops.
     pub const FOLDING: &'static Folding = &Folding {
         acc: F::Acc::DTYPE,
         given: if F::GIVEN_IS_SHARED { 0 } else { size_of::<F::Given>() },
@@ -131,7 +132,7 @@ extremes! {
     minima Min
 }
 
-/// Rows, with the types of elements and accumulators.
+/// [`Rows`] with typed pointers to elements (`A`), accumulators (`V`) and operands (`G`).
 struct Typed<'a, A, V, G> {
     x: *const A,
     offsets: &'a [isize],
@@ -142,8 +143,8 @@ struct Typed<'a, A, V, G> {
 }
 
 impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
-    /// Folds `COLUMNS` columns at a time, from column `done` on, until fewer columns are left. The accumulators of
-    /// the columns stay in registers.
+    /// Folds `COLUMNS` columns at a time, from column `done` on, until fewer columns are left, and advances `done`. The
+    /// accumulators of the columns stay in registers.
     ///
     /// # Safety
     /// The columns must exist in all rows and in the results, and there must be at least one row.
@@ -213,7 +214,7 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
         }
     }
 
-    /// Like [`Typed::columns`], but folds a single row into existing values, in a loop that does nothing else.
+    /// Like [`Typed::columns`], but folds a single row into existing values, without the tests that other cases need.
     ///
     /// # Safety
     /// The conditions of [`Typed::columns`] hold; there is exactly one row, `before` has values, and the results are
@@ -305,7 +306,8 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
         unsafe {
             let to = &mut *acc.add(done).cast::<[F::Acc; SOME]>();
             let other = &*other.add(done).cast::<[F::Acc; SOME]>();
-            // merges in a copy: in place, a fold that selects would become a masked store, which is slow
+            // merges in a copy, because the compiler would turn a fold that selects a value into masked stores, which
+            // are slow
             let mut values = *to;
             for k in 0..SOME {
                 values[k] = F::merge(values[k], other[k]);

@@ -150,7 +150,7 @@ unsafe fn started_with<A: Element, F: Fold<A>, X: Items<A>, const N: usize>(x: X
     }
 }
 
-/// Folds `chunks` chunks of `SIDES` elements, with one accumulator for each element of a chunk. `chunks` is at least
+/// Folds `chunks` chunks of `SIDES` elements, with one accumulator for each index within a chunk. `chunks` is at least
 /// one.
 ///
 /// # Safety
@@ -211,8 +211,8 @@ unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usi
     all_in_order.then_some(side)
 }
 
-/// Number of accumulators for short lanes. With more accumulators, more elements would remain after the last full
-/// group, and folding them one by one would take too much time.
+/// Maximum number of accumulators that stay in registers while the elements after the last full group are folded. Short
+/// lanes have this number of accumulators, and in short lanes these elements take a large part of the time.
 const FEW: usize = 4;
 
 /// Counts at most [`BLOCK`] elements. The count is the sum of several counts of one byte each.
@@ -366,7 +366,7 @@ const TOGETHER: usize = 8;
 /// The value of `SIDES` that stands for lanes of several blocks.
 const BLOCKS: usize = 0;
 
-/// Lanes, with the types of elements and accumulators.
+/// [`Lanes`] with typed pointers to elements (`A`), accumulators (`V`) and operands (`G`).
 struct Typed<A, V, G> {
     x: *const A,
     y: *const A,

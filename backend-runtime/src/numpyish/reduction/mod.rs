@@ -42,7 +42,7 @@ pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
     typed(sum_of(view(x).into(), axis, keepdims))
 }
 
-/// Like `sum`, for an array or a formula.
+/// Like `sum`, for an array or an unevaluated formula.
 pub fn sum_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     total("sum", x, axis, keepdims)
 }
@@ -52,7 +52,7 @@ pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
     typed(any_of(view(x).into(), axis, keepdims))
 }
 
-/// Like `any`, for an array or a formula.
+/// Like `any`, for an array or an unevaluated formula.
 pub fn any_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     nonzero("any", x, axis, keepdims, folding::maxima, 0.0)
 }
@@ -62,7 +62,7 @@ pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
     typed(all_of(view(x).into(), axis, keepdims))
 }
 
-/// Like `all`, for an array or a formula.
+/// Like `all`, for an array or an unevaluated formula.
 pub fn all_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     nonzero("all", x, axis, keepdims, folding::minima, 1.0)
 }
@@ -72,7 +72,7 @@ pub fn max<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
     typed(max_of(view(x).into(), axis, keepdims))
 }
 
-/// Like `max`, for an array or a formula.
+/// Like `max`, for an array or an unevaluated formula.
 pub fn max_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     extreme("max", x, axis, keepdims, folding::maxima)
 }
@@ -82,7 +82,7 @@ pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool)
     typed(min_of(view(x).into(), axis, keepdims))
 }
 
-/// Like `min`, for an array or a formula.
+/// Like `min`, for an array or an unevaluated formula.
 pub fn min_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     extreme("min", x, axis, keepdims, folding::minima)
 }
@@ -92,7 +92,7 @@ pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) 
     typed(mean_of(view(x).into(), axis, keepdims))
 }
 
-/// Like `mean`, for an array or a formula.
+/// Like `mean`, for an array or an unevaluated formula.
 pub fn mean_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     moments::mean("mean", x, axis, keepdims)
 }
@@ -108,7 +108,8 @@ pub fn var<T: Float>(
     typed(var_of(view(x).into(), axis, correction, keepdims))
 }
 
-/// Like `var`, for an array or a formula. A formula is computed twice if that is cheaper than storing its values.
+/// Like `var`, for an array or an unevaluated formula. A formula is computed twice if that is cheaper than storing its
+/// values.
 pub fn var_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
     moments::variance("var", x, axis, correction, keepdims, false)
 }
@@ -124,13 +125,14 @@ pub fn std<T: Float>(
     typed(std_of(view(x).into(), axis, correction, keepdims))
 }
 
-/// Like `std`, for an array or a formula. A formula is computed twice if that is cheaper than storing its values.
+/// Like `std`, for an array or an unevaluated formula. A formula is computed twice if that is cheaper than storing its
+/// values.
 pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
     moments::variance("std", x, axis, correction, keepdims, true)
 }
 
-/// Folds all elements of a contiguous 1-D array of few elements, in the same order as a plan would. For so few
-/// elements, making a plan would take longer than the fold. Returns `None` for all other reductions.
+/// Folds all elements of a contiguous 1-D array of few elements, in the same order as a [`Plan`]. For so few elements,
+/// making a plan would take longer than the fold. Returns `None` if the arguments describe another reduction.
 fn of_few(
     op: &'static str,
     x: Source<'_>,
@@ -183,8 +185,8 @@ fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
 /// Folds the elements of `x` to one value per output. The values have the accumulator dtype of `folding`.
 ///
 /// # Safety
-/// The folding must be for the dtype `of`, the plan and the operands `given` must be for `x`, and there must be
-/// elements to fold.
+/// `folding` must be for the dtype `of`, and `plan` and the operands `given` must be for `x`. There must be elements to
+/// fold.
 unsafe fn folded(plan: &Plan, x: Source<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
     let reading = Reading::new(x, conversion(x.dtype, of), of.size());
     // SAFETY: the caller guarantees the folding, the plan and the operands.
@@ -376,7 +378,8 @@ mod tests {
         }
     }
 
-    /// The sizes are above the thresholds for threads, for one output, few outputs, and many outputs.
+    /// The arrays are large enough for several threads, and their reductions have one output, few outputs, or many
+    /// outputs.
     #[test]
     fn large_arrays() {
         for shape in [&[300_001][..], &[3, 100_003], &[100_003, 3], &[517, 601], &[40, 300, 31]] {

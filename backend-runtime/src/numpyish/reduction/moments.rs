@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// Means: sums divided by the number of elements.
+/// Computes means: sums divided by the number of elements.
 pub fn mean(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = plan(op, x, axis, keepdims)?;
     let values = converted(op, means(&plan, x)?, x.dtype)?;
@@ -22,8 +22,8 @@ pub fn mean(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Resu
     unsafe { plan.array(values) }
 }
 
-/// Variances: sums of squared deviations from the mean, divided by `n - correction`. If `root`, returns the square
-/// roots of the variances.
+/// Computes variances: sums of squared deviations from the mean, divided by `n - correction`. If `root`, returns the
+/// square roots of the variances.
 pub fn variance(
     op: &'static str,
     x: Source<'_>,
@@ -32,7 +32,7 @@ pub fn variance(
     keepdims: bool,
     root: bool,
 ) -> Result<RawArray> {
-    // elements are read twice, for the mean and for the deviations; a costly formula is computed only once and kept
+    // elements are read twice, for the mean and for the deviations; the values of a costly formula are stored
     let kept = x.formula().map_or(Ok(None), Fused::kept)?;
     let x = kept.as_ref().map_or(x, |kept| View { start: kept.start(), ..x.view() }.into());
     let plan = plan(op, x, axis, keepdims)?;
@@ -58,7 +58,7 @@ pub fn variance(
     }
 }
 
-/// The means of all outputs, in the dtype of computation.
+/// Computes the means of all outputs, in the dtype of computation.
 fn means(plan: &Plan, x: Source<'_>) -> Result<Buffer> {
     let of = computed_in(x.dtype);
     if plan.inputs() == 0 {

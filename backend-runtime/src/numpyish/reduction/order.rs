@@ -2,8 +2,8 @@
 //! elements of an output are the input elements that are folded into it.
 //!
 //! The order depends only on the lengths of the reduced axes and on their layout in memory. It does not depend on the
-//! other outputs of the call or on the number of threads. So an output has the same bits if only a part of the array,
-//! cut along axes that are not reduced, is reduced.
+//! other outputs of the call or on the number of threads. So an output has the same bits if the array is first cut
+//! along axes that are not reduced.
 //!
 //! The elements of an output are a list, in which neighbours in memory are next to each other. The list is divided into
 //! blocks of at most [`BLOCK`] elements. A block of `n` elements has [`sides(n)`](sides) accumulators ("sides"), each
@@ -36,7 +36,7 @@ pub const fn sides(n: usize) -> usize {
 /// The maximum number of accumulators.
 pub const MOST_SIDES: usize = 32;
 
-/// The maximum number of elements that one accumulator folds.
+/// The maximum number of elements of a block that one accumulator folds.
 pub const LONGEST: usize = 32;
 
 /// Minimum length of a run (see [`Order`]) that is divided into blocks of its own. Several shorter runs share a
@@ -87,7 +87,7 @@ impl Order {
         self.len / self.run * self.run.div_ceil(BLOCK)
     }
 
-    /// The range of elements of a block.
+    /// Returns the range of the elements of block `number`.
     pub fn block(&self, number: usize) -> Range<usize> {
         if self.run < ALONE {
             let first = number * self.shared();

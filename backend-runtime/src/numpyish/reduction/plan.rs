@@ -19,7 +19,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-/// A reduction of an array with a known layout.
+/// The plan of a reduction: the layout of the array and the algorithm, without the elements and the operation.
 pub struct Plan {
     op: &'static str,
     /// The axes that are not reduced; the last one has the smallest stride. Neighbouring axes are merged if their
@@ -105,7 +105,7 @@ impl Plan {
         Offsets::at(&self.kept, first).map(|offset| self.start + offset)
     }
 
-    /// The result array, from elements in the order of [`Plan::fold`].
+    /// Makes the result array from its elements, which must have the order of [`Plan::fold`].
     ///
     /// # Safety
     /// All elements of the result have been written.
@@ -270,7 +270,7 @@ impl Plan {
     /// reduced. The second argument of `f` is the index of the first of these outputs.
     pub fn along_an_axis(&self, outputs: Range<usize>, widest: usize, mut f: impl FnMut(Outputs, usize)) {
         if outputs.is_empty() {
-            return; // other axes may have no elements
+            return; // an axis may have length 0, by which the code below would divide
         }
         let (row, rest) =
             self.kept.split_last().map_or((Dim { len: 1, stride: 1 }, &[][..]), |(&row, rest)| (row, rest));
@@ -318,7 +318,8 @@ impl Split {
         }
         let (few, most) = match narrow {
             None => (FEW, MOST),
-            // if a task folds a range of columns over all rows, it reads the memory of these columns in order
+            // with more outputs, each task folds a range of columns over all rows, which reads these columns in memory
+            // order
             Some(narrow) => (4 * narrow * threads::count(), MOST.min(4 * threads::count())),
         };
         if outputs > few {
@@ -354,7 +355,7 @@ fn nearness(d: Dim) -> usize {
     if d.stride == 0 { usize::MAX } else { d.stride.unsigned_abs() }
 }
 
-/// Removes axes of length 1. Merges neighbouring axes if one stride leads through the elements of both.
+/// Removes axes of length 1. Merges neighbouring axes if all their elements are at equal distances in memory.
 fn merged(dims: impl IntoIterator<Item = Dim>) -> Vec<Dim> {
     let mut all: Vec<Dim> = Vec::new();
     for d in dims.into_iter().filter(|d| d.len != 1) {

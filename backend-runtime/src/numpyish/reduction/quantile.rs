@@ -67,7 +67,7 @@ fn quantiles_in<A: Ranked>(
         let (places, needed) = (&places, &needed);
         Ok(Box::new(move |lane, out| {
             // SAFETY: the lane has `n` elements, `ranks` has room for `n` ranks, and `out` has room for one result per
-            // place. A number is converted into the memory of its rank, which has the same size.
+            // [`Place`]. A number is converted into the memory of its rank, which has the same size.
             unsafe {
                 convert(x.dtype, A::DTYPE, lane, ranks.as_mut_ptr().cast(), n);
                 let nan = rank::<A>(ranks.as_mut_ptr(), n);
@@ -98,7 +98,7 @@ fn quantiles_in<A: Ranked>(
     let out = Lanes { dtype: x.dtype, len: places.len() };
     // SAFETY: the function reads a lane of `n` elements and writes one result for each place.
     let found = unsafe { layout::map_lanes(op, lanes, kept.len(), out, COSTLY, &new)? };
-    // the quantiles of a lane become the first axis
+    // moves the axis of the quantiles to the front
     let mut first: Vec<usize> = vec![kept.len()];
     first.extend(0..kept.len());
     let found = found.permuted(&first);
@@ -137,7 +137,7 @@ impl<A: Precision> Place<A> {
         Place { low: index, high: index, part: None }
     }
 
-    /// Interpolates from the nearer value, so that the results at both ends are exact.
+    /// Interpolates from the nearer of `low` and `high`, so that the results at both ends are exact.
     fn between(&self, low: A, high: A) -> A {
         let Some(part) = self.part else { return low };
         let step = high - low;
@@ -208,7 +208,7 @@ versions! {
 }
 
 /// Reorders a slice so that each index in `indices` has the element that it would have in the sorted slice. `indices`
-/// is sorted, and counts the first element of the slice as `first`.
+/// is sorted, and the index `first` means the first element of the slice.
 fn select<K: Sortable>(x: &mut [K], indices: &[usize], first: usize) {
     let Some(&index) = indices.get(indices.len() / 2) else {
         return;

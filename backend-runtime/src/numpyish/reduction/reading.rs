@@ -1,5 +1,5 @@
 //! Reads the elements that a fold (an operation such as a sum) combines. They come from an array in memory, of any
-//! strides and dtype, or from a formula.
+//! strides and dtype, or from an elementwise formula that is computed block by block.
 
 use super::{
     super::{
@@ -62,12 +62,14 @@ impl<'a> Reading<'a> {
         self.convert.is_none() && self.formula.is_none()
     }
 
-    /// Like [`Fused::dense_factors`], but returns `None` if elements are converted.
+    /// Returns the addresses of both factors of the first element if the elements are products of two contiguous arrays
+    /// and need no conversion; see [`Fused::dense_factors`].
     pub fn dense_factors(&self) -> Option<[*const u8; 2]> {
         self.formula.filter(|_| self.convert.is_none())?.dense_factors()
     }
 
-    /// Like [`Fused::factors`], but returns `None` if elements are converted.
+    /// Returns the addresses of both factors of the element at `offset` if the elements are products and need no
+    /// conversion, and if the factors of `n` elements are contiguous; see [`Fused::factors`].
     ///
     /// # Safety
     /// There must be elements at all offsets that are read.

@@ -106,7 +106,7 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
     typed(fold_of(f, view(x).into(), U::DTYPE, axis, keepdims))
 }
 
-/// Like `fold`, for an array or a formula, with a result of dtype `result`.
+/// Like `fold`, for an array or an unevaluated formula, with a result of dtype `result`.
 pub fn fold_of<F: FoldSource>(f: &F, x: Source<'_>, result: DType, axis: Axes, keepdims: bool) -> Result<RawArray> {
     let plan = super::plan(F::NAME, x, axis, keepdims)?;
     // elements are read in their own dtype, or in the accumulator's dtype if the row's expression `map` does not
@@ -159,7 +159,8 @@ pub mod tests {
         finish_params: &[],
     };
 
-    /// The code that a table row expands to: name, parameters, values, and the four expressions.
+    /// Defines an op as the code for a `fold` row does. The arguments are the name and parameters of the op, the type
+    /// of the accumulator, the kernel, two flags, the dtypes, and the four expressions of the row.
     macro_rules! row {
         ($name:ident { $($p:ident),* } $acc:ty, $kernel:expr, $finishes:literal, $counts:literal, [$($of:ty),*],
             $identity:expr, |$x:ident| $map:expr, |$a:ident, $b:ident| $join:expr, |$last:ident, $n:ident| $finish:expr) => {

@@ -1,10 +1,10 @@
 //! Cumulative sums and products.
 //!
-//! The elements of a lane (a 1-D slice along the scanned axis) are joined, that is, added or multiplied. This is done
-//! in blocks, from the start of the lane. A block has four quarters. Each quarter is scanned separately, and then the
-//! total of all elements before the quarter is joined to the results of the quarter. If one lane is scanned, its four
-//! quarters are scanned in parallel. If rows are scanned, whose elements belong to different lanes, the quarters are
-//! scanned one after another. So the results of a lane have the same bits whatever else is scanned.
+//! The elements of a lane (a 1-D slice along the scanned axis) are joined, that is, added or multiplied, block by block
+//! from the start of the lane. A block has four quarters. Each quarter is scanned separately, and then the total of all
+//! elements before the quarter is joined to the results of the quarter. If one lane is scanned, its four quarters are
+//! scanned in parallel. If rows are scanned, whose elements belong to different lanes, the quarters are scanned one
+//! after another. The results of a lane have the same bits in both cases.
 
 use super::super::{
     NdArray, Numpyish,
@@ -426,7 +426,7 @@ impl Scanned {
     /// Returns whether several threads share each lane of `len` elements, because one thread per lane would leave at
     /// least half of the threads idle.
     fn splits(&self, len: usize, lanes: usize) -> bool {
-        // if several threads share a lane, they read its elements twice
+        // threads that share a lane read its elements twice, so each lane must have at least two threads
         self.scan.splits && len >= 4 * PIECE && 2 * lanes <= threads::count().min(len / PIECE)
     }
 
@@ -444,7 +444,7 @@ impl Scanned {
     }
 
     /// Scans a piece of a lane. First computes the totals of the quarters of all its blocks, which give the total
-    /// before each block and before the next piece.
+    /// before each block and before the next piece. Then scans the blocks.
     unsafe fn piece(&self, from: usize, to: usize, len: usize, before: Turn<'_, Value>) {
         let mut wide = NO_TILE;
         let mut quarters = [[Value::ZERO; 4]; PIECE / BLOCK];

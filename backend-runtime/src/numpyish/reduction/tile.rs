@@ -19,7 +19,7 @@ pub struct Folded<'a> {
     pub blocks: Range<usize>,
 }
 
-/// Size in bytes of a row of values. Several rows fit the L1 cache.
+/// Maximum size in bytes of a row of values. Several rows fit the L1 cache.
 const ROW: usize = 1 << 13;
 
 type Row = [MaybeUninit<Value>; ROW / size_of::<Value>()];
@@ -279,9 +279,10 @@ const AT_ONCE: usize = 16;
 const COLLIDING: usize = 4;
 const COLLISION: usize = 1 << 12;
 
-/// What a fold does with the values that are already at the destination.
+/// The treatment of the values that are already at the destination of a fold.
 #[derive(Clone, Copy)]
 enum How {
+    /// Overwrites the values at the destination.
     Begin,
     /// Folds the rows into the values at the destination.
     Add,
@@ -326,8 +327,8 @@ impl Tile<'_> {
         unsafe { self.fold(How::Begin, &chain, to, scratch) };
     }
 
-    /// Folds rows without gaps that are so narrow that the accumulators of all sides fit one row. The rows are added in
-    /// the order of memory.
+    /// Folds rows that follow each other without gaps, and are so narrow that the accumulators of all sides (see
+    /// [`order`](super::order)) fit one row. The rows are added in the order of memory.
     #[inline(never)] // not inlined, because its rows need much of the stack
     unsafe fn side_by_side(&self, sides: usize, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {
         let width = self.row.width;
@@ -344,8 +345,8 @@ impl Tile<'_> {
                 let mut start = self.row.start + at;
                 while done < end {
                     let side = done % sides;
-                    // a turn is one row for each side; folds all whole turns, or only the rows up to the last side or
-                    // up to the end
+                    // a turn consists of one row for each side; folds all whole turns if the next row belongs to side
+                    // 0; otherwise, or if no whole turn is left, folds the rows up to the last side or up to the end
                     let (count, turns) = match end - done {
                         left if side == 0 && left >= sides => (sides, left / sides),
                         left => (left.min(sides - side), 1),
@@ -363,8 +364,8 @@ impl Tile<'_> {
         }
     }
 
-    /// Folds rows at any offsets, one side after another. If the rows are at equal distances, up to `group` sides may
-    /// be folded together.
+    /// Folds rows at any offsets into the sides of a block (rows of accumulators), one side after another. If the rows
+    /// are at equal distances, up to `group` sides may be folded together.
     #[inline(never)] // not inlined, because its offsets need much of the stack
     unsafe fn spread(
         &self,
@@ -437,8 +438,8 @@ impl Tile<'_> {
         }
     }
 
-    /// Merges the accumulators of all sides into one row. `leaf` folds a group of sides, and gets the first of these
-    /// sides.
+    /// Merges the accumulators of all sides into one row. `leaf` folds a group of sides; its second argument is the
+    /// index of the first of these sides.
     #[inline(never)] // not inlined, because its rows need much of the stack
     unsafe fn tree(
         &self,
@@ -496,7 +497,7 @@ impl Tile<'_> {
         }
     }
 
-    /// Repeats the operands for `rows` adjacent rows.
+    /// Returns the address of the operands, repeated for `rows` adjacent rows. Repeated operands are stored in `room`.
     unsafe fn given_to(&self, rows: usize, room: &mut Row) -> *const u8 {
         let size = self.of.folding.given * self.row.width;
         if rows == 1 || size == 0 {

@@ -106,9 +106,9 @@ fn merge<K: Key>(a: &[K], b: &[K], out: &mut [K]) {
     assert_eq!(a.len() + b.len(), out.len(), "every key has a place");
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {
-        // neither slice can run out within this number of steps
+        // neither slice can run out within this number of iterations
         for _ in 0..(a.len() - i).min(b.len() - j) {
-            // SAFETY: both indices are less than the lengths, because of the number of steps.
+            // SAFETY: both indices are less than the lengths, because of the number of iterations.
             unsafe {
                 let (x, y) = (*a.get_unchecked(i), *b.get_unchecked(j));
                 let second = y < x;

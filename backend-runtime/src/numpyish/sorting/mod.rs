@@ -127,7 +127,7 @@ fn arranged<K: Key>(
     unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: x.dtype, len }, COSTLY, &new) }
 }
 
-/// Converts `n` elements to keys, writes these to `keys`, and returns whether one of the elements is -0.0.
+/// Converts `n` elements to keys, writes the keys to `keys`, and returns whether one of the elements is -0.0.
 ///
 /// # Safety
 /// `x` must point to `n` elements of the dtype, and `keys` must have room for `n` keys.
@@ -159,7 +159,7 @@ unsafe fn replace_keys<K: Key>(dtype: DType, x: *const u8, n: usize, descending:
     }
 }
 
-/// Converts `n` keys back to elements, and writes these to `to`, which may be the same memory as `keys`.
+/// Converts `n` keys back to elements, and writes the elements to `to`, which may be the same memory as `keys`.
 ///
 /// # Safety
 /// There must be `n` keys, and `to` must have room for `n` elements of the dtype.
@@ -203,7 +203,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     let (n, left) = (x1.len(), side == Side::Left);
     // each search compares few elements; if there are few searches, only the compared elements are converted to keys
     if n / 32 >= out.len() {
-        // SAFETY: the packed copies have the elements and the values, and the result has one place per value.
+        // SAFETY: the packed copies have the elements and the values, and the result has room for one index per value.
         unsafe {
             let places = std::slice::from_raw_parts_mut(out.start().cast::<i64>(), out.len());
             search::few_places::<K>(x1.dtype, sorted.start(), n, values.start(), left, places);
@@ -223,7 +223,7 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
             search::places(x2.dtype, &sorted, values, left, places);
         }
     });
-    // SAFETY: every place has been written.
+    // SAFETY: every index has been written.
     unsafe { RawArray::new(op, x2.shape.to_vec(), out) }
 }
 

@@ -1,5 +1,5 @@
 //! Binary search for many values in sorted keys. Several searches run side by side, so that their memory accesses
-//! overlap. There are no branches, because they could not be predicted.
+//! overlap. The loops have no data-dependent branches, because the processor could not predict them.
 
 use super::{super::simd::versions, keys::Key};
 use crate::DType;
@@ -10,8 +10,8 @@ const SIDE: usize = 16;
 /// Number of values that are converted to keys at a time.
 pub const BLOCK: usize = 256;
 
-/// For each value, counts the sorted keys smaller than the value's own key. If `left` is false, equal keys are counted,
-/// too.
+/// Counts, for each value, the sorted keys that are smaller than the value's key, and writes the counts to `places`. If
+/// `left` is false, equal keys are counted, too.
 ///
 /// # Safety
 /// `values` must point to as many elements of the dtype as `places` has.
@@ -29,14 +29,14 @@ pub unsafe fn places<K: Key>(dtype: DType, sorted: &[K], values: *const u8, left
     }
 }
 
-/// For each of the first `places.len()` keys of the block `keys`, counts the sorted keys that are smaller. With
+/// Counts, for each of the first `places.len()` keys of the block `keys`, the sorted keys that are smaller. With
 /// `EQUAL`, also counts the sorted keys that are equal.
 pub fn key_places<K: Key, const EQUAL: bool>(sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
     // SAFETY: the loop has no preconditions.
     unsafe { all::<K, EQUAL>(sorted, keys, places) }
 }
 
-/// Like `places`, for few values among many elements. Only the elements that are compared are converted to keys.
+/// Like [`places()`], for few values and many sorted elements. Converts only the compared elements to keys.
 ///
 /// # Safety
 /// `sorted` must point to `n` elements of the dtype, and `values` to as many elements as `places` has.
@@ -72,7 +72,7 @@ pub unsafe fn few_places<K: Key>(
 }
 
 versions! {
-    /// For each key of the block `keys`, counts the sorted keys that are smaller. With `EQUAL`, also counts the sorted
+    /// Counts, for each key of the block `keys`, the sorted keys that are smaller. With `EQUAL`, also counts the sorted
     /// keys that are equal.
     unsafe fn all[K: Key, const EQUAL: bool][K, EQUAL](sorted: &[K], keys: &[K; BLOCK], places: &mut [i64]) {
         for (keys, places) in keys.chunks_exact(SIDE).zip(places.chunks_mut(SIDE)) {

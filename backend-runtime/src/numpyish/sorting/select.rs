@@ -52,8 +52,8 @@ pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: 
     typed(around(OP, view(x), axis, place))
 }
 
-/// The elements partitioned along one axis as for `argpartition`. Within the part before `kth` and the part after it,
-/// the order of the elements may differ from the order of `argpartition`.
+/// Partitions the elements along one axis, as [`argpartition`] does for indices. The order of the elements before index
+/// `kth`, and of the elements after it, may differ from the order of [`argpartition`].
 pub fn partition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<T>> {
     const OP: &str = "partition";
     let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;

@@ -18,8 +18,8 @@ pub trait Sortable: Key {
     /// lacks the instructions.
     fn sort_in_vectors(keys: &mut [Self]) -> bool;
 
-    /// Moves the key of rank `place` to index `place`. Then no key before that index is larger, and no key after it is
-    /// smaller.
+    /// Moves the key of rank `place` (its index in sorted order) to index `place`. Then no key before that index is
+    /// larger, and no key after it is smaller.
     ///
     /// # Panics
     /// If `place` is not less than the number of keys.
@@ -92,7 +92,8 @@ pub fn sort_slice<K: Sortable>(op: &'static str, keys: &mut [K], spare: &mut [K]
     if K::sort_in_vectors(keys) { Ok(false) } else { sort_one_by_one(op, keys, spare, given) }
 }
 
-/// Sorts without vector instructions. `spare` must be as long as the keys, unless there are few keys.
+/// Sorts without vector instructions. `spare` must be as long as the keys, unless there are fewer than
+/// [`by_digits_from`].
 fn sort_one_by_one<K: Sortable>(op: &'static str, keys: &mut [K], spare: &mut [K], given: usize) -> Result<bool> {
     if keys.len() >= by_digits_from::<K>() && u32::try_from(keys.len()).is_ok() {
         return by_digits(op, keys, spare, given);
@@ -126,8 +127,9 @@ fn by_digits<K: Sortable>(op: &'static str, keys: &mut [K], spare: &mut [K], giv
         assert!(to.len() == n && next as usize == n, "every key has a place");
         for &key in from.iter() {
             let place = &mut counts[key.digit(bit)];
-            // SAFETY: a place begins at the number of keys with smaller digits, and advances once for each key with its
-            // own digit. Both numbers of keys add up to at most `n`, so the place is less than `n` when it is used.
+            // SAFETY: the index for a digit starts at the number of keys with smaller digits, and grows by one for each
+            // key with that digit. Both numbers of keys add up to at most `n`, so the index is less than `n` when it is
+            // used.
             unsafe { *to.get_unchecked_mut(*place as usize) = key };
             *place += 1;
         }

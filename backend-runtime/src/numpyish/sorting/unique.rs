@@ -47,7 +47,7 @@ pub fn unique_all<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
     Ok((T::numpyish_typed(values), firsts, inverse, counts))
 }
 
-/// Distinct values and their counts; the counts are empty if `counts` is false.
+/// Returns the distinct values and their counts. If `counts` is false, the second array may be empty.
 fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
     if x.dtype.kind() == DTypeKind::Complex {
         let [values, _, _, counts] = located(op, x)?;
@@ -70,9 +70,9 @@ fn located(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
     }
 }
 
-/// The distinct values among sorted keys, and their counts. Calls `each` for every key with three arguments: the index
-/// of the key, the index of its value, and whether the key is the first with this value. Every key that equals `nan` is
-/// a value of its own.
+/// Returns the distinct values among sorted keys, and their counts. Calls `each` for every key with three arguments:
+/// the index of the key, the index of its value, and whether the key is the first with this value. Every key that
+/// equals `nan` counts as a separate value.
 fn runs<K: Key>(
     op: &'static str,
     keys: &[K],
@@ -97,7 +97,7 @@ fn runs<K: Key>(
     Ok((values, counts))
 }
 
-/// Removes repeated keys from sorted keys. Every key that equals `nan` is a value of its own and stays.
+/// Removes repeated keys from sorted keys. Every key that equals `nan` counts as a separate value and stays.
 fn drop_equal<K: Key>(keys: &mut Vec<K>, nan: Option<K>) {
     let Some(mut last) = keys.first().copied() else { return };
     let mut kept = 1;

@@ -17,8 +17,8 @@ const FROM: usize = 24;
 /// Maximum number of registers whose keys a network sorts.
 const ROWS: usize = 16;
 
-/// Number of registers that are read and partitioned at a time. The place of the next read depends on how many keys
-/// were written at either end of the range, so this read must wait for all these partitions.
+/// Number of registers that are read and partitioned at a time. The next keys are read from the end of the range that
+/// has less room, so the read must wait until all keys of these registers are counted.
 const AT_ONCE: usize = 8;
 
 /// Number of lanes, that is, of keys, in the widest register.
@@ -105,9 +105,9 @@ unsafe fn bitonic_columns<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Compares keys with their mirror images in blocks. A block has `MIRROR + 1` neighbouring lanes of all registers, and
-/// its keys are counted lane after lane. The second half of a block begins at lane `HALF` of the block, and gets the
-/// larger keys.
+/// Compares keys with their mirror images within blocks, and puts the smaller key of each pair into the first half of
+/// its block. A block consists of `MIRROR + 1` neighbouring lanes of all registers. The order of its keys is lane after
+/// lane, and within a lane register after register. The second half begins at lane `HALF` of the block.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -176,7 +176,7 @@ unsafe fn network<V: Register, const N: usize>(x: &mut [V; N]) {
     }
 }
 
-/// Sorts keys that fit `N` registers. The rest of the registers is filled with the largest possible key.
+/// Sorts keys that fit `N` registers. The remaining lanes of the registers are filled with the largest possible key.
 ///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
@@ -350,6 +350,8 @@ fn most_cuts(n: usize) -> u32 {
     2 * n.max(1).ilog2()
 }
 
+/// Sorts keys by quicksort. Parts that have been cut `cuts` times are sorted by the standard library.
+///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
 #[inline(always)]
@@ -393,6 +395,8 @@ unsafe fn quicksort<V: Register>(keys: &mut [V::Key], cuts: u32) {
     }
 }
 
+/// Moves the key of rank `place` to index `place`, by quickselect. After `cuts` cuts, the standard library continues.
+///
 /// # Safety
 /// The conditions of the functions of [`Register`] hold.
 #[inline(always)]

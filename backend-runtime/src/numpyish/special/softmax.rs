@@ -140,7 +140,7 @@ fn place(order: &[usize], axis: usize) -> usize {
     order.iter().position(|&other| other == axis).unwrap_or(0)
 }
 
-/// Computes the elements of the result.
+/// Computes the function `of` of contiguous elements, whose axes have the order [`Lanes::order`].
 ///
 /// # Safety
 /// `x` must point to the number of elements that `dims` gives, of dtype float32 or float64.
@@ -320,7 +320,7 @@ unsafe fn combined<T: Real, const PRODUCT: bool>(
             let value = value.start.add(row / n * value.step);
             let (from, to) = (x.start.add(row * x.step), to.start.add(row * to.step));
             if width == 1 && x.step == 1 {
-                // a row has one element, so the elements of a lane are contiguous; this is the rest of the lane
+                // a row has one element, so the elements of a lane are contiguous; the loop takes the rest of the lane
                 let (value, len) = (*value, (n - row % n).min(range.end - row));
                 for i in 0..len {
                     let x = *from.add(i);
@@ -423,7 +423,7 @@ versions! {
     /// `x` and `y` must have `n` numbers, and `to` must have room for `n` results.
     unsafe fn added[T: Real][T](x: *const T, y: *const T, n: usize, to: *mut T) {
         for i in 0..n {
-            // SAFETY: the caller guarantees `n` numbers on both sides, and room for `n` results.
+            // SAFETY: the caller guarantees `n` numbers at `x` and at `y`, and room for `n` results.
             unsafe { *to.add(i) = (*x.add(i)).plus(*y.add(i)) };
         }
     }

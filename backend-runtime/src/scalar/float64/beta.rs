@@ -17,9 +17,9 @@ const FAR: f64 = 8.0;
 /// Magnitude of the smaller argument below which `beta(x, y)` is `1 / x + 1 / y`.
 const TINY: f64 = 1e-20;
 
-/// The product `x (x + 1) ..` of `n` factors, for a positive `x`. The first factor is multiplied by the last, the
-/// second by the second last, and so on: `(x + i) (x + n - 1 - i) = x (x + n - 1) + i (n - 1 - i)`. This takes half as
-/// many steps.
+/// Computes the product `x (x + 1) ..` of `n` factors, for a positive `x`. The first factor is multiplied by the last,
+/// the second by the second last, and so on: `(x + i) (x + n - 1 - i) = x (x + n - 1) + i (n - 1 - i)`. So the loop
+/// needs half as many steps.
 #[inline(always)]
 fn rising(x: Wide, n: f64) -> Wide {
     let last = n - 1.0;
@@ -43,7 +43,7 @@ fn rising(x: Wide, n: f64) -> Wide {
     sum_ordered(all.0, all.1)
 }
 
-/// The logarithm of `1 + above / below`, for positive numbers.
+/// Computes the logarithm of `1 + above / below`, for positive numbers.
 #[inline(always)]
 fn log1p_ratio(above: Wide, below: Wide) -> Wide {
     let (high, low) = quotient(above.0, above.1, below.0, below.1);
@@ -52,7 +52,7 @@ fn log1p_ratio(above: Wide, below: Wide) -> Wide {
     wide_sum((log, log_low), (0.0, (lost + low) / one))
 }
 
-/// The logarithm of the beta function, for positive finite arguments.
+/// Computes the logarithm of the beta function, for positive finite arguments.
 #[inline(always)]
 fn log_positive(x: f64, y: f64) -> Wide {
     let steps = |x: f64| if x < FAR { (FAR - x).ceil() } else { 0.0 };
@@ -92,12 +92,12 @@ struct Parts {
     of: (f64, f64),
 }
 
-/// The parts of a value that is `factor` alone, without an exponential.
+/// Returns the parts of a value that is `factor` alone, without an exponential.
 fn plain(factor: f64) -> Parts {
     Parts { factor, sign: 0.0, of: (1.0, 1.0) }
 }
 
-/// The parts for positive arguments, where `x` is the smaller argument.
+/// Returns the parts for positive arguments, where `x` is the smaller argument.
 #[inline(always)]
 fn positive(x: f64, y: f64) -> Parts {
     if y == f64::INFINITY {
@@ -106,7 +106,7 @@ fn positive(x: f64, y: f64) -> Parts {
     if x < TINY { plain(1.0 / x + 1.0 / y) } else { Parts { factor: 1.0, sign: 1.0, of: (x, y) } }
 }
 
-/// The parts for arguments of which at least one is NaN or not positive.
+/// Returns the parts for arguments of which at least one is NaN or not positive.
 #[inline(never)]
 fn reflected(x: f64, y: f64) -> Parts {
     let whole = |x: f64| x <= 0.0 && x.trunc() == x;
@@ -114,7 +114,7 @@ fn reflected(x: f64, y: f64) -> Parts {
     if x.is_nan() || y.is_nan() {
         return plain(f64::NAN);
     }
-    // a pole at one argument may cancel the pole at the sum
+    // if `gamma(x)` has a pole, `gamma(x + y)` may also have a pole, and the two poles cancel
     if whole(x) {
         let finite = y.trunc() == y && 1.0 - x - y > 0.0;
         let sign = if (0.5 * y).trunc() == 0.5 * y { 1.0 } else { -1.0 };
@@ -147,13 +147,13 @@ fn reflected(x: f64, y: f64) -> Parts {
     Parts { factor, sign: -1.0, of: (1.0 - x, 1.0 - y) }
 }
 
-/// The sign of `sin(pi x)`.
+/// Returns the sign of `sin(pi x)`.
 fn sine_sign(x: f64) -> f64 {
     let floor = x.floor();
     if (0.5 * floor).trunc() == 0.5 * floor { 1.0 } else { -1.0 }
 }
 
-/// The beta function as a product of two factors: the first factor itself, and the logarithm of the second factor.
+/// Splits the beta function into two factors. Returns the first factor itself, and the logarithm of the second factor.
 #[inline(always)]
 fn parts(x: f64, y: f64) -> (f64, Wide) {
     let (small, large) = if x < y { (x, y) } else { (y, x) };

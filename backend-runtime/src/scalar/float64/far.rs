@@ -43,7 +43,8 @@ pub fn turns(x: f64) -> (u64, f64, f64) {
     if back { (quarters, -high, -low) } else { (quarters, high, low) }
 }
 
-/// The 64 bits of 2/pi that begin with the bit of weight 2^-(1 + start). Bits before the first bit of 2/pi are 0.
+/// Returns the 64 bits of 2/pi that begin with the bit of weight 2^-(1 + start). Bits before the first bit of 2/pi are
+/// 0.
 fn word(start: i64) -> u64 {
     let at = |i: i64| usize::try_from(i).ok().and_then(|i| FRAC_2_PI_BITS.get(i)).copied().unwrap_or(0);
     let (index, shift) = (start.div_euclid(64), start.rem_euclid(64) as u32);

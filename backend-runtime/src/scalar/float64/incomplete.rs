@@ -17,7 +17,7 @@ const LARGE: f64 = 100.0;
 /// Maximum number of steps of a series or a continued fraction. Usually some hundred steps are enough.
 const STEPS: usize = 10_000;
 
-/// `x^a exp(-x) / gamma(a + 1)`.
+/// Computes `x^a exp(-x) / gamma(a + 1)`.
 #[inline(always)]
 fn prefactor(a: f64, x: f64) -> f64 {
     if a < 8.0 {
@@ -37,7 +37,7 @@ fn prefactor(a: f64, x: f64) -> f64 {
     exp_of(high, low + lost) / (2.0 * PI * a).sqrt()
 }
 
-/// The lower incomplete gamma function, computed by its series.
+/// Computes the lower incomplete gamma function by its series.
 #[inline(always)]
 fn series(a: f64, x: f64) -> f64 {
     let (mut term, mut total, mut at) = (1.0, 1.0, a);
@@ -52,7 +52,7 @@ fn series(a: f64, x: f64) -> f64 {
     prefactor(a, x) * total
 }
 
-/// The upper incomplete gamma function, computed by its continued fraction with Lentz's method.
+/// Computes the upper incomplete gamma function by its continued fraction, with Lentz's method.
 #[inline(always)]
 fn fraction(a: f64, x: f64) -> f64 {
     const LEAST: f64 = 1e-300;
@@ -79,7 +79,7 @@ fn fraction(a: f64, x: f64) -> f64 {
     prefactor(a, x) * a * value
 }
 
-/// The upper incomplete gamma function for `x` and `a` near 0: 1 minus the series of the lower function, computed
+/// Computes the upper incomplete gamma function for `x` and `a` near 0: 1 minus the series of the lower function,
 /// without cancellation.
 #[inline(always)]
 fn upper_series(a: f64, x: f64) -> f64 {
@@ -97,7 +97,8 @@ fn upper_series(a: f64, x: f64) -> f64 {
     -expm1(exponent) - exp(exponent) * total
 }
 
-/// The lower (`sign` is -1) or the upper (`sign` is 1) incomplete gamma function for a large `a` and an `x` near `a`.
+/// Computes the lower (`sign` is -1) or the upper (`sign` is 1) incomplete gamma function for a large `a` and an `x`
+/// near `a`.
 #[inline(always)]
 fn temme(a: f64, x: f64, sign: f64) -> f64 {
     // half the square of eta: mu - log(1 + mu), with mu = (x - a) / a
@@ -132,8 +133,8 @@ fn temme(a: f64, x: f64, sign: f64) -> f64 {
     0.5 * erfc(sign * eta * (0.5 * a).sqrt()) + sign * rest
 }
 
-/// The lower and the upper incomplete gamma function for arguments at which they are exactly 0, 1 or NaN; `None` for
-/// all other arguments.
+/// Returns the lower and the upper incomplete gamma function for arguments at which they are exactly 0, 1 or NaN;
+/// `None` for all other arguments.
 #[inline(always)]
 fn limits(a: f64, x: f64) -> Option<(f64, f64)> {
     if a.is_nan() || x.is_nan() || a < 0.0 || x < 0.0 {

@@ -82,7 +82,8 @@ impl Modified {
         Modified { near: polynomial(eighth * eighth, near), far: polynomial(inverse, far), size, is_near: size < FAR }
     }
 
-    /// The value of the function, which is NaN at infinity, as in SciPy. `power` is the factor `x^order` of `near`.
+    /// Returns the value of the function, which is NaN at infinity, as in SciPy. `power` is the factor `x^order` of
+    /// `near`.
     #[inline(always)]
     fn value(&self, power: F) -> F {
         let Parts { n, high, low } = parts(between(0.0, I_MAX, self.size));
@@ -92,7 +93,7 @@ impl Modified {
         if self.is_near { power * self.near } else { far }
     }
 
-    /// The function times `exp(-x)`.
+    /// Returns the function times `exp(-x)`. `power` is the factor `x^order` of `near`.
     #[inline(always)]
     fn scaled(&self, power: F) -> F {
         let near = (power * self.near) * exp(-between(0.0, FAR, self.size));

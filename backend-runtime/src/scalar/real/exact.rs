@@ -50,8 +50,8 @@ pub fn quotient(x: F, x_low: F, y: F, y_low: F) -> (F, F) {
     (estimate, left * inverse)
 }
 
-/// The polynomial with these coefficients, lowest first. Even and odd powers are summed separately, so that the chain
-/// of `mul_add` is half as long.
+/// Evaluates the polynomial with these coefficients, lowest first. Even and odd powers are summed separately, so that
+/// the chain of `mul_add` is half as long.
 #[inline(always)]
 pub fn polynomial<const N: usize>(x: F, coefficients: &[F; N]) -> F {
     const { assert!(N > 1) }

@@ -59,15 +59,15 @@ pub(super) fn scale(x: F, n: F) -> F {
     scale_biased(x, n + BIASED_ROUNDER)
 }
 
-/// Like `scale`, given `n + BIASED_ROUNDER`.
+/// Computes `x * 2^n` like `scale`. `biased` is `n + BIASED_ROUNDER`.
 #[inline(always)]
 pub(super) fn scale_biased(x: F, biased: F) -> F {
     let (first, second) = powers_biased(biased);
     x * first * second
 }
 
-/// Two powers of two whose product is `2^n`, for an integer `n` between twice the smallest and twice the largest
-/// exponent. `2^n` itself may be out of range.
+/// Returns two powers of two whose product is `2^n`, for an integer `n` between twice the smallest and twice the
+/// largest exponent. `2^n` itself may be out of range.
 #[inline(always)]
 pub(super) fn powers(n: F) -> (F, F) {
     powers_biased(n + BIASED_ROUNDER)
@@ -81,7 +81,7 @@ fn powers_biased(biased: F) -> (F, F) {
     (F::from_bits(half << super::MANTISSA), F::from_bits(other << super::MANTISSA))
 }
 
-/// `2^n` for a normal exponent `n`, given `n + BIASED_ROUNDER`.
+/// Computes `2^n` for a normal exponent `n`. `biased` is `n + BIASED_ROUNDER`.
 #[inline(always)]
 pub(super) fn power_biased(biased: F) -> F {
     F::from_bits(biased.to_bits().wrapping_sub(super::BIAS) << super::MANTISSA)
@@ -114,7 +114,7 @@ pub fn exp2(x: F) -> F {
     let (low, high) = (F::MIN_EXP - F::MANTISSA_DIGITS as i32 - 2, F::MAX_EXP + 1);
     let x = between(low as F, high as F, x);
     let n = (x + ROUNDER) - ROUNDER;
-    // the product is exact because the difference is exact, so 2^rest equals e^(r + lost)
+    // the difference and the product (a sum of two floats) are exact, so 2^rest equals e^(r + lost)
     let rest = x - n;
     let (r, lost) = product(rest, LN_2);
     let Parts { n, high, .. } = near_0(n, r, lost);
@@ -128,7 +128,7 @@ pub(super) fn exp_of(x: F, rest: F) -> F {
     scale(1.0 + (parts.high + parts.low), parts.n)
 }
 
-/// `x`, clamped so that neither the exponential nor its exponent overflows.
+/// Clamps `x` to bounds within which neither the exponential nor its exponent overflows.
 #[inline(always)]
 fn in_range(x: F) -> F {
     between(EXP_MIN, EXP_MAX, x)

@@ -28,7 +28,7 @@ fn is_pole(x: F) -> bool {
     (x < 0.0) & (x.trunc() == x)
 }
 
-/// Correction of Stirling's formula for `log(gamma(x))`, for an `x` of at least 8.
+/// Computes the correction of Stirling's formula for `log(gamma(x))`, for an `x` of at least 8.
 #[inline(always)]
 #[allow(dead_code)] // only one of the two precisions uses it
 pub(super) fn correction(x: F) -> F {

@@ -13,7 +13,8 @@ pub(super) struct Hyperbola {
     pub cosine: F,
 }
 
-/// The parts for `x >= 0`, or for `limit` if `x` exceeds `limit`. The sine is accurate for arguments of at least 1.
+/// Computes the parts for `x >= 0`; an `x` above `limit` counts as `limit`. The sine is accurate for arguments of at
+/// least 1.
 #[inline(always)]
 pub(super) fn hyperbola(x: F, limit: F) -> Hyperbola {
     let Parts { n, high, low } = parts(between(0.0, limit, x));

@@ -12,13 +12,13 @@ use super::special::{
 /// Above this value of `w`, polynomials in the square root of `w` are used.
 const FAR: F = 6.25;
 
-/// `erfinv(x) / x` as a function of `w`, for a `w` up to [`FAR`].
+/// Computes `erfinv(x) / x` as a function of `w`, for a `w` up to [`FAR`].
 #[inline(always)]
 fn ratio_near(w: F) -> F {
     polynomial(w - INVERSE_0_MIDDLE, &INVERSE_0)
 }
 
-/// `erfinv(x) / x` as a function of `w`, for a `w` up to the end of the range of `INVERSE_2`.
+/// Computes `erfinv(x) / x` as a function of `w`, for `sqrt(w)` up to [`INVERSE_3_START`].
 #[inline(always)]
 fn ratio(w: F) -> F {
     let root = w.sqrt();

@@ -43,7 +43,7 @@ pub fn atan(x: F) -> F {
     (high + (lost + angle.low)).copysign(x)
 }
 
-/// Angle of the point with the coordinates `x` and `y`. Within 2 ulp.
+/// Computes the angle of the point with the coordinates `x` and `y`. Within 2 ulp.
 #[inline(always)]
 pub fn atan2(y: F, x: F) -> F {
     // if one coordinate is infinite, a finite one counts as 0; if both are infinite, they count as equal
@@ -61,12 +61,12 @@ pub fn atan2(y: F, x: F) -> F {
     let (high, lost) = sum_ordered(start, if left { -angle.term } else { angle.term });
     let low = if left { PI_LOW - angle.low } else { angle.low };
     let value = (high + (lost + (start_lost + low))).copysign(y);
-    // if one coordinate is infinite and the other is NaN, the NaN was counted as 0
+    // if one coordinate is infinite and the other is NaN, the code above counted the NaN as 0
     if x.is_nan() | y.is_nan() { F::NAN } else { value }
 }
 
-/// The angle of a point in the first quadrant, as a sum of two floats. Squares of the coordinates must not overflow or
-/// underflow. The relative error is a small multiple of the square of a float's relative rounding error.
+/// Computes the angle of a point in the first quadrant, as a sum of two floats. Squares of the coordinates must not
+/// overflow or underflow. The relative error is a small multiple of the square of a float's relative rounding error.
 #[inline(always)]
 pub(super) fn wide_angle(y: F, x: F) -> Wide {
     let Nearest { tangent, base, base_low, steep } = nearest(y, x);
@@ -91,7 +91,7 @@ struct Angle {
     low: F,
 }
 
-/// The angle of a point in the first quadrant, computed relative to the nearest of atan(0), atan(1/2), atan(1),
+/// Computes the angle of a point in the first quadrant, relative to the nearest of atan(0), atan(1/2), atan(1),
 /// atan(3/2) and pi/2.
 #[inline(always)]
 fn angle(y: F, x: F) -> Angle {
@@ -103,8 +103,8 @@ fn angle(y: F, x: F) -> Angle {
     Angle { base, term, low: term.mul_add(z * polynomial(z, &ATAN), base_low) }
 }
 
-/// The angle with a known tangent that is nearest to the angle of a point: its tangent, the angle as a sum of two
-/// floats, and whether the angle is pi/2.
+/// The nearest of the angles atan(0), atan(1/2), atan(1), atan(3/2) and pi/2 to the angle of a point: its tangent, the
+/// angle as a sum of two floats, and `steep`, which is true for pi/2.
 struct Nearest {
     tangent: F,
     base: F,

@@ -74,8 +74,8 @@ fn join_scaled(k: (F, F), f: F, scale: (F, F)) -> F {
     sum + (lost + error)
 }
 
-/// `value`, which is the logarithm of `x`. If `x` is 0, infinite, NaN or negative, the result is the special value of
-/// the logarithm instead.
+/// Returns `value`, the logarithm of `x`. If `x` is 0, infinite, NaN or negative, returns the special value of the
+/// logarithm instead.
 #[inline(always)]
 fn with_limits(x: F, value: F) -> F {
     let limit = if x == F::INFINITY { x } else { value };

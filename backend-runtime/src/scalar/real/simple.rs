@@ -56,7 +56,7 @@ pub fn sign(x: F) -> F {
     if x.is_nan() { x } else { sign as F }
 }
 
-/// The nearest representable value after `x` in the direction of `y`.
+/// Returns the nearest representable value after `x` in the direction of `y`.
 #[inline(always)]
 pub fn nextafter(x: F, y: F) -> F {
     let next = if y > x { x.next_up() } else { x.next_down() };

@@ -28,7 +28,7 @@ pub fn is_large(x: F) -> bool {
     !(x.abs() < FAR)
 }
 
-/// `x`, split into a number of quarter turns and a remainder `high + low` in about [-pi/4, pi/4].
+/// The number `x`, split into a number of quarter turns and a remainder `high + low` in about [-pi/4, pi/4].
 pub(super) struct Turned {
     quarters: Bits,
     high: F,
@@ -50,14 +50,14 @@ pub(super) fn turn(x: F) -> Turned {
 }
 
 impl Turned {
-    /// The quarter turns and the remainder of `x + rest`, where `rest` is tiny compared with 1.
+    /// Returns the quarter turns and the remainder of `x + rest`, where `rest` is tiny compared with 1.
     #[inline(always)]
     pub(super) fn plus(self, rest: F) -> Turned {
         let (high, low) = sum(self.high, self.low + rest);
         Turned { high, low, ..self }
     }
 
-    /// The sine of the remainder.
+    /// Computes the sine of the remainder.
     #[inline(always)]
     fn sin(&self) -> Wide {
         let z = self.high * self.high;
@@ -65,7 +65,7 @@ impl Turned {
         (self.high, self.low.mul_add(z.mul_add(-0.5, 1.0), series))
     }
 
-    /// The cosine of the remainder.
+    /// Computes the cosine of the remainder.
     #[inline(always)]
     fn cos(&self) -> Wide {
         let z = self.high * self.high;
@@ -75,14 +75,14 @@ impl Turned {
         (near, lost + self.high.mul_add(-self.low, series))
     }
 
-    /// The sine and the cosine of the remainder, swapped after an odd number of quarter turns.
+    /// Computes the sine and the cosine of the remainder, swapped after an odd number of quarter turns.
     #[inline(always)]
     fn both(&self, quarters: Bits) -> (Wide, Wide) {
         let (sin, cos) = (self.sin(), self.cos());
         if quarters & 1 == 0 { (sin, cos) } else { (cos, sin) }
     }
 
-    /// The sine of the angle plus `more` quarter turns.
+    /// Computes the sine of the angle plus `more` quarter turns.
     #[inline(always)]
     pub(super) fn sin_after(&self, more: Bits) -> F {
         let quarters = self.quarters.wrapping_add(more);
@@ -139,14 +139,14 @@ macro_rules! words {
 words!(turn_any: sin cos tan "");
 words!(turn: sin_near cos_near tan_near " of a number that is not far");
 
-/// The sine and the cosine.
+/// Computes the sine and the cosine.
 #[inline(always)]
 pub(super) fn sin_cos(x: F) -> (F, F) {
     let turned = turn_any(x);
     (turned.sin_after(0), turned.sin_after(1))
 }
 
-/// The quarter turns and the remainder of `pi x`, for any finite `x >= 0`.
+/// Returns the quarter turns and the remainder of `pi x`, for any finite `x >= 0`.
 #[inline(always)]
 fn turn_pi(x: F) -> Turned {
     // removes whole turns without rounding

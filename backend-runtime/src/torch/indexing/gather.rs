@@ -55,9 +55,10 @@ pub fn add_at(
     put(on, &x, index, values, via, true)
 }
 
-/// Returns the changed array. It is `x` itself if the selection is empty. It is also `x` itself if `x` is the only
-/// handle of memory that libtorch owns, its strides do not overlap, and its dtype needs no conversion to float32.
-/// Otherwise it is a new array.
+/// Writes values to the elements that a list of indices selects or, if `adds` is true, adds them. Returns the changed
+/// array. It is `x` itself if the selection is empty. It is also `x` itself if `x` is the only handle of memory that
+/// libtorch owns, its strides do not overlap, and its dtype needs no conversion to float32. Otherwise it is a new
+/// array.
 fn put(
     on: OpContext<'_>,
     x: &Tensor,

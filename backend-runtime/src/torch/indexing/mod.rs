@@ -104,8 +104,8 @@ pub fn take(on: OpContext<'_>, x: &Tensor, indices: &Tensor, axis: Option<isize>
     on.reshape(&picked, &result)
 }
 
-/// Returns elements of `x` along one axis. Each element of `indices` picks one element, from its own position along the
-/// other axes. These other axes broadcast.
+/// Returns one element of `x` for each element of `indices`: the element with this index along `axis`, and with the
+/// same indices as the element of `indices` along the other axes. The other axes of `x` and `indices` broadcast.
 pub fn take_along_axis(on: OpContext<'_>, x: &Tensor, indices: &Tensor, axis: isize) -> Result<Tensor> {
     let Along { axis, x: x_shape, shape } = rules::along(on.op, x.shape(), indices.shape(), axis, on.dtype.size())?;
     let indices = from_zero(on, indices, axis, x_shape[axis])?;

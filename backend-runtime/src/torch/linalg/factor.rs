@@ -55,7 +55,8 @@ fn identities(on: OpContext<'_>, shape: &[usize]) -> Result<Tensor> {
     on.call(&ops::TRIU, args![&on.call(&ops::TRIL, args![&ones, 0_i64])?, 0_i64])
 }
 
-/// Cholesky factors of Hermitian matrices. Only one triangle of each matrix is read.
+/// Cholesky factors of Hermitian matrices. Reads only one triangle of each matrix: the upper triangle if `upper` is
+/// true, else the lower triangle.
 pub fn cholesky(on: OpContext<'_>, x: &Tensor, upper: bool) -> Result<Tensor> {
     rules::square(on.op, x.shape())?;
     if x.shape().contains(&0) {

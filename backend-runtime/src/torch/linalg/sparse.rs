@@ -72,8 +72,8 @@ fn csc_of_ops(
     summed(on, &weighted(on, &on.enter(via, values)?, &x)?, indices, &p.shape)
 }
 
-/// Returns some elements of the product of `x1` with the transpose of `x2`: those at the places of a compressed sparse
-/// row matrix with these `indices` and `indptr`.
+/// Returns some elements of the product of `x1` and the transpose of `x2`: the elements at the positions that a
+/// compressed sparse row matrix with these `indices` and `indptr` stores.
 pub fn sampled_matmul(
     on: OpContext<'_>,
     indices: &Tensor,
@@ -108,7 +108,8 @@ fn sampled_of_ops(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, x1: &Ten
     on.leave(via, parts.leave(on, sum)?)
 }
 
-/// Returns an error if the dtype of a factor is not that of the call, or if the indices or the pointers are not int64.
+/// Returns an error if the call's dtype is bool, if the dtype of a factor differs from the call's dtype, or if the
+/// indices or the pointers are not int64.
 fn require(on: OpContext<'_>, factors: [&Tensor; 2], structure: [&Tensor; 2]) -> Result<()> {
     on.require_numbers()?;
     on.require(&factors)?;
@@ -138,7 +139,7 @@ fn of_loops(
     placed(on, product([x.view(), y.view()], [indices.view(), indptr.view()]))
 }
 
-/// How products in this dtype are computed: sums of 16-bit floats are rounded once, at the end, and integers wrap on
+/// The strategy for products in this dtype: sums of 16-bit floats are rounded once, at the end, and integers wrap on
 /// overflow.
 fn computed(dtype: DType) -> DtypeStrategy {
     if dtype.kind() == DTypeKind::Real { DtypeStrategy::Float32 } else { DtypeStrategy::Wrap }
@@ -149,7 +150,8 @@ fn carrier(dtype: DType) -> DType {
     computed(dtype).detour(dtype).carrier(dtype)
 }
 
-/// Multiplies each stored value of the sparse matrix by its own row of `rows`, which was picked from the dense factor.
+/// Multiplies each stored value `values[i]` of the sparse matrix by row i of `rows`, which was picked from the dense
+/// factor.
 fn weighted(on: OpContext<'_>, values: &Tensor, rows: &Tensor) -> Result<Tensor> {
     if rows.shape().len() == 1 {
         return on.call(&ops::MUL, args![values, rows]);

@@ -97,8 +97,7 @@ fn astype<U: Element, T: Element>(b: &Torch, x: &TorchArray<T>) -> HostArray<U> 
     host(b, &on.array(casting::astype(on, x.tensor()).unwrap()).unwrap())
 }
 
-/// Tests `astype` to every dtype. NumPy has no bfloat16, so conversions of wide integers to bfloat16 may round twice,
-/// first to float32.
+/// Tests `astype` to every dtype. The conversion of an integer to a 16-bit float may round twice, first to float32.
 fn casts<T: Element>(b: &Torch, values: &[T]) {
     fn to<U: Element, T: Element>(b: &Torch, values: &[T]) {
         let got = astype::<U, T>(b, &array(b, values.to_vec()));

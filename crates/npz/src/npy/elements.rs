@@ -74,8 +74,8 @@ impl Elements {
         Err(Error::new(ErrorKind::InvalidInput, why))
     }
 
-    /// Decodes `count` elements and appends them to `to`. `fill` writes the next bytes of the file into the block that
-    /// it receives. `block` is the buffer for these blocks, which later calls can reuse.
+    /// Decodes `count` elements and appends them to `to`. `fill` writes the next bytes of the file into the slice that
+    /// it receives. These slices are in the buffer `block`; a caller passes the same buffer again to avoid allocations.
     pub fn read<T: Element>(
         self,
         to: &mut Vec<T>,
@@ -90,7 +90,7 @@ impl Elements {
             block.resize(left.min(BLOCK), 0);
         }
         while left > 0 {
-            // a block holds a whole number of elements of every dtype
+            // the length of a full block is a multiple of the size of every dtype
             let part = &mut block[..left.min(BLOCK)];
             fill(part)?;
             if !self.are_native() {

@@ -91,7 +91,7 @@ fn parse(text: &str) -> Result<Header> {
     })
 }
 
-/// The text that has not been read yet. White space before each item is skipped.
+/// The rest of a header's text, which has not been parsed yet. The methods skip white space before each token.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {

@@ -16,8 +16,8 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Exclusive access to the memory statistics of the process. If a test file measures memory, every test in the file
-/// must hold this.
+/// Exclusive access to the memory statistics of the process. In a test file that measures memory, every test must hold
+/// an `Alone` while it runs.
 pub struct Alone(#[allow(dead_code, reason = "it is held")] MutexGuard<'static, ()>);
 
 /// Waits until no other test measures memory.

@@ -28,7 +28,7 @@ pub fn seal(_: &'static str, _: &File, _: bool) -> Result<()> {
     unavailable()
 }
 
-/// A number that no file has.
+/// Returns a number that no file descriptor has.
 pub fn number(_: &File) -> u32 {
     u32::MAX
 }

@@ -11,19 +11,19 @@ use backends::{ArrayAttributes, Backend, Result, WideFloat, expr};
 /// A residual counts as vanished if its length, relative to its length at the start of the iteration, is at most this
 /// multiple of the dtype's epsilon.
 const GONE: f64 = 1e3;
-/// A vector counts as dependent on earlier vectors if little of its length remains after its components along these
-/// vectors are removed: at most this multiple of the dtype's epsilon, relative to the length before.
+/// A vector counts as linearly dependent on earlier vectors if orthogonalization against them leaves at most this
+/// multiple of the dtype's epsilon, as a fraction of the vector's length.
 const DEPENDENT: f64 = 16.0;
 
 /// biCG-stab(l): Sleijpen and Fokkema, "BiCGstab(l) for linear equations involving unsymmetric matrices with complex
 /// spectrum", ETNA 1 (1993), algorithm 3.1. Each iteration makes `l` steps of biCG and minimises the residual over a
 /// polynomial of degree `l`, with two products with the operator per step. The shadow residual is the first residual,
-/// unless the pass provides another one. The preconditioner is applied on the right, so the residuals belong to the
-/// original system.
+/// unless `pass` contains another shadow residual. The preconditioner is applied on the right, so the residuals belong
+/// to the original system.
 ///
 /// `l` is limited to the number of unknowns. With `l` of three or more, the residual may vanish before the last step,
-/// for matrices with few distinct eigenvalues. The remaining steps then have length 0: only rounding errors are left,
-/// which the steps would amplify.
+/// for matrices with few distinct eigenvalues. The lengths of the remaining steps are then set to 0, because these
+/// steps would only amplify rounding errors.
 pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     pass: Pass<'_, B, T>,
@@ -36,7 +36,7 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     let l = l.min(n).max(1);
     let shadow = shadow.unwrap_or_else(|| r.clone());
     let product = |u: &B::Array<T>| if s.is_preconditioned() { s.apply(&s.precondition(u)?) } else { s.apply(u) };
-    // with a preconditioner `M`, the solution is `M` applied to this vector
+    // with a preconditioner `M`, the solution of the system is `M x`
     let mut x = b.zeros_like(&r)?;
     let mut rs = vec![r];
     let mut us = vec![b.zeros_like(&x)?];
@@ -86,8 +86,9 @@ pub(super) fn bicgstab<B: Backend, T: WideFloat>(
     s.precondition(&x)
 }
 
-/// Minimises the residual over the span of `r_1 .. r_l`, by modified Gram-Schmidt. Vectors that depend on earlier ones
-/// up to rounding are left out. Returns omega, and leaves one vector in `rs` and one in `us`.
+/// Minimises the residual `r_0` over the span of `r_1 .. r_l`, by modified Gram-Schmidt. Ignores vectors that are
+/// linearly dependent on earlier vectors up to rounding. Returns the coefficient omega of the paper, and truncates `rs`
+/// and `us` to one vector each.
 fn minimize_residual<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,
@@ -98,8 +99,8 @@ fn minimize_residual<B: Backend, T: WideFloat>(
     let b = s.b;
     let l = rs.len() - 1;
     let dependent = (DEPENDENT * epsilon::<T>()).powi(2);
-    // for each of r_1 .. r_l (index 0 is r_1): `tau` holds its components along the preceding vectors, `sigma` its
-    // square, and `first` the component of r_0 along it
+    // for each vector r_1 .. r_l (index 0 belongs to r_1): `tau` holds its components along the preceding vectors,
+    // `sigma` its squared length, and `first` the component of r_0 along this vector
     let mut tau: Vec<Vec<B::Array<T>>> = Vec::with_capacity(l);
     let mut sigma: Vec<B::Array<T>> = Vec::with_capacity(l);
     let mut first: Vec<B::Array<T>> = Vec::with_capacity(l);
@@ -114,7 +115,7 @@ fn minimize_residual<B: Backend, T: WideFloat>(
         }
         let mut square = s.dot(&rs[j], &rs[j])?;
         if j > 1 {
-            // the square of `r_j` before the projections
+            // the squared length of `r_j` before the projections
             let mut before = square.clone();
             for (part, of) in parts.iter().zip(&sigma) {
                 expr!(b, before += conj(part) * part * of)?;
@@ -125,8 +126,8 @@ fn minimize_residual<B: Backend, T: WideFloat>(
         first.push(ratio(b, &s.dot(&rs[j], &rs[0])?, &sigma[j - 1])?);
         tau.push(parts);
     }
-    // `gamma` holds the coefficients of `first` in terms of the original r_j; `shifted` (gamma'' in the paper) holds
-    // the coefficients for updating `x`, shifted by one
+    // `first` holds coefficients of the orthogonalized vectors, and `gamma` those of the original vectors r_j;
+    // `shifted` (gamma'' in the paper) holds the coefficients of r_1 .. r_(l-1) in the update of `x`
     let mut gamma = first.clone();
     for j in (0..l).rev() {
         for i in j + 1..l {

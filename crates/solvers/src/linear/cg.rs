@@ -9,8 +9,8 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 
-/// Ends each stalled system in which one of the two divisors is 0, with a breakdown as the reason. Returns whether any
-/// system is still running.
+/// Ends each system whose residual has stalled and for which one of the two divisors is 0; the reason is a breakdown.
+/// Returns true if any system is still running.
 fn still_divides<B: Backend, T: WideFloat>(
     s: &System<'_, B, T>,
     monitor: &mut Monitor<'_, '_, B, T>,

@@ -20,7 +20,7 @@ impl<T: WideFloat> HostCsr<T> {
     /// by the end of the last row. Columns may be in any order; duplicates are added.
     ///
     /// # Errors
-    /// `Error::Argument` if the lists do not fit each other or the shape.
+    /// `Error::Argument` if the lengths of the lists do not match, `indptr` decreases, or a column is out of bounds.
     pub fn new([rows, columns]: [usize; 2], indptr: &[usize], indices: &[usize], values: &[T]) -> Result<Self> {
         let wrong =
             |why: String| Err(Error::argument(OP, format!("a sparse matrix of shape [{rows}, {columns}]: {why}")));
@@ -183,7 +183,7 @@ mod factors {
             }
             if is_hermitian {
                 // all diagonal elements of a definite matrix have the same sign; a negative definite matrix is
-                // multiplied by -1
+                // multiplied by -1, because Cholesky needs a positive definite matrix
                 let sign = triplets.iter().find(|t| t.row == t.col).map_or(1.0, |t| t.val.first().signum());
                 let signed: Vec<_> = triplets.iter().map(|t| Triplet::new(t.row, t.col, t.val.scaled(sign))).collect();
                 if let Ok(factors) = columns(n, &signed)?.sp_cholesky(Side::Lower) {
@@ -277,7 +277,7 @@ mod without {
     use backends::{Error, Result, WideFloat};
     use std::marker::PhantomData;
 
-    /// Replacement for builds without the feature `faer`, which cannot factorize.
+    /// Substitute for the factorization in builds without the feature `faer`; its methods return errors.
     pub struct Factors<T>(PhantomData<fn() -> T>);
 
     fn missing() -> Error {

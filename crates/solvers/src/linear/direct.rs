@@ -11,19 +11,19 @@ use super::{
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// How systems with the matrix, or with its transpose, are solved.
+/// Method of solving systems with the matrix or with its transpose.
 #[derive(Clone)]
 pub(super) enum Way<B: Backend, T: WideFloat> {
-    /// By an iterative method, which needs only products with the operator.
+    /// An iterative method, which needs only products with the operator.
     Iterative,
-    /// By the op `solve`, for this matrix.
+    /// The op `solve`, applied to this matrix.
     Dense(B::Array<T>),
-    /// By the factors of a sparse matrix, in host memory.
+    /// A factorization of a sparse matrix, in host memory.
     Sparse(Arc<Factors<T>>),
 }
 
 impl<B: Backend, T: WideFloat> Way<B, T> {
-    /// Solves with the matrix or its transpose; an error for `Iterative`.
+    /// Solves the system with the matrix, or with its transpose. Returns an error for `Iterative`.
     pub fn solve(&self, b: &B, y: &B::Array<T>, is_transposed: bool, batch: usize) -> Result<B::Array<T>> {
         match self {
             Way::Iterative => Err(Error::argument(OP, "there is no factorization")),
@@ -34,7 +34,8 @@ impl<B: Backend, T: WideFloat> Way<B, T> {
     }
 }
 
-/// Returns the factorization of an operator's matrix. A dense matrix is factorized only when a system is solved.
+/// Returns the data for direct solves: a dense matrix, which is factorized in each solve, or the factors of a sparse
+/// matrix.
 pub(super) fn way<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,
@@ -89,9 +90,9 @@ pub(super) fn least_squares<B: Backend, T: WideFloat>(
     b.squeeze(found.solution, -1)
 }
 
-/// Judges least-squares solutions. Returns for each system the length of its residual `r = y - A x`, a reason that
-/// reports the system as solved or not, and the largest `|A^H r|` for which `x` counts as a least-squares solution, up
-/// to rounding.
+/// Checks least-squares solutions. Returns three values for each system: the length of its residual `r = y - A x`; the
+/// reason for the report, which is `Converged` for a least-squares solution; and the largest `|A^H r|` for which `x`
+/// counts as a least-squares solution, up to rounding.
 pub(super) fn judged<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,
@@ -109,7 +110,7 @@ pub(super) fn judged<B: Backend, T: WideFloat>(
     let r = system.measured(&expr!(b, y - ax)?)?;
     let none = vec![0; r.exponents.len()];
     let of_unit = system.lengths(&system.adjoint(&r.x, "least squares")?)?;
-    // `matrix` is one matrix for all systems, or one matrix for each system
+    // the norms of the matrix: `matrix` is one matrix for all systems, or one matrix for each system
     let of_matrix = match matrix.ndim() {
         2 => System::new(b, &apply, None, None, (matrix, None), 0).lengths(matrix)?,
         _ => {

@@ -113,7 +113,7 @@ pub(super) fn gmres<B: Backend, T: WideFloat>(
         let items = triangles.len();
         let mut ended = vec![];
         for (i, triangle) in triangles.iter_mut().enumerate() {
-            // a system that has ended keeps its earlier columns
+            // adds the column to the triangles of the systems that are still being solved
             if let (Some(triangle), true) = (triangle, monitor.is_running(i)) {
                 match triangle.push((0..k + 2).map(|j| numbers[j * items + i]).collect()) {
                     Some(left_sq) => seen[i] = left_sq,

@@ -13,8 +13,8 @@ use super::{
 use backends::{ArrayAttributes, Backend, Error, LinearMap, Result, WideFloat, expr};
 use std::sync::Arc;
 
-/// Solves the transposed system for the gradients of the solution; for second-order gradients, solves the original
-/// system again.
+/// Solver of the transposed system, for the gradients of the solution. For second-order gradients, it solves the
+/// original system again.
 #[derive(Clone)]
 pub(super) struct Adjoint<B: Backend, T: WideFloat> {
     pub method: Method,
@@ -25,7 +25,7 @@ pub(super) struct Adjoint<B: Backend, T: WideFloat> {
     pub batch: usize,
     pub mean_free: bool,
     pub preconditioner: Option<Arc<dyn Preconditioner<B, T>>>,
-    /// True if this solves the transposed system, false if it solves the original one.
+    /// True for the solver of the transposed system, false for the solver of the original system.
     pub is_transposed: bool,
 }
 
@@ -35,7 +35,7 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
         let projected =
             |b: &B| if self.mean_free { expr!(b, g - mean(g, axes, keepdims = true)) } else { Ok(g.clone()) };
         if let Way::Dense(_) = self.way {
-            // `solve` is an op, so it has second-order gradients
+            // `Way::solve` calls the op `solve`, which has second-order gradients itself
             let z = self.way.solve(b, &projected(b)?, self.is_transposed, self.batch)?;
             return if self.mean_free { expr!(b, z - mean(z, axes, keepdims = true)) } else { Ok(z) };
         }
@@ -56,14 +56,14 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
             return self.way.solve(b, g, self.is_transposed, self.batch);
         }
         let method = match self.method {
-            // biCG needs products with the conjugate transpose, which are missing here
+            // `product` computes no products with the conjugate transpose, which biCG needs
             Method::BiCg => Method::BiCgStab(2),
             method => method,
         };
         let apply = |b: &B, z: &B::Array<T>| product(b, z);
         let preconditioner =
             self.preconditioner.as_deref().map(|of| OnTheWayBack { of, method, is_transposed: self.is_transposed });
-        // whether the transposed preconditioner exists is only known after applying it once
+        // applies the preconditioner once, to test if it has a transpose
         let preconditioner = match preconditioner {
             Some(p) if p.of_this(b, g)?.is_some() => Some(p),
             _ => None,
@@ -89,7 +89,8 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
     }
 }
 
-/// A preconditioner for the transposed system: the transpose of the original system's preconditioner.
+/// Preconditioner of the backward pass: the transpose of the original system's preconditioner if `is_transposed`, else
+/// that preconditioner itself.
 struct OnTheWayBack<'p, B: Backend, T: WideFloat> {
     of: &'p dyn Preconditioner<B, T>,
     method: Method,
@@ -103,7 +104,7 @@ impl<B: Backend, T: WideFloat> OnTheWayBack<'_, B, T> {
         }
         match self.of.apply_transposed(b, r)? {
             Some(z) => Ok(Some(z)),
-            // these methods take Hermitian preconditioners, whose transpose is the conjugate
+            // CG and MINRES take Hermitian preconditioners; the transpose of a Hermitian matrix is its conjugate
             None if matches!(self.method, Method::Cg | Method::CgAdaptive | Method::Minres) => {
                 b.conj(self.of.apply(b, &b.conj(r)?)?).map(Some)
             }

@@ -38,7 +38,7 @@ pub struct Laplacian {
     shift: f64,
 }
 
-/// One axis of the grid.
+/// One axis of the grid, with its spacing and its boundary condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
     /// One over the square of the spacing.
@@ -47,8 +47,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Returns the axis for a grid of length `n`. The weight is 0 if the axis has a single element that is its own
-    /// neighbour.
+    /// Returns the axis for `n` grid points. The weight is 0 if the axis has a single grid point that is its own
+    /// neighbour, as with the boundaries `Periodic` and `Neumann`.
     pub fn of_length(self, n: usize) -> Self {
         let is_nothing = n == 1 && self.ends != GridBoundary::Zero;
         Line { weight: if is_nothing { 0.0 } else { self.weight }, ..self }
@@ -135,7 +135,7 @@ impl Laplacian {
         -self.shift - 2.0 * self.axes.iter().map(|axis| axis.weight).sum::<f64>()
     }
 
-    /// The grid extended by one element beyond both ends of each axis.
+    /// Extends the grid by one element beyond both ends of each axis, as the boundary conditions require.
     fn padded<B: Backend, T: WideFloat>(&self, b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
         let first = x.ndim() - self.axes.len();
         let mut widths = vec![(0, 0); x.ndim()];
@@ -153,7 +153,7 @@ impl Laplacian {
     }
 }
 
-/// The array extended by one element beyond both ends of an axis.
+/// Extends the array by one element beyond both ends of an axis, as the boundary condition `ends` requires.
 pub(super) fn beyond<B: Backend, T: WideFloat>(
     b: &B,
     x: &B::Array<T>,

@@ -11,32 +11,32 @@ use backends::{Backend, Result, WideFloat, expr};
 /// The best unknowns so far, for systems whose operator is singular. Such a system may have no solution. The iterations
 /// then approach a least-squares solution, for which `A r` is nearly 0 (`r` is the residual), and later move away from
 /// it: the component of `x` in the null space grows until the rounding errors of `A x` are as large as the residual.
-/// Therefore, the unknowns with the least ratio `|A r| / (|A| |r|)` are kept. They are the result of the solve if `x`
+/// Therefore, the unknowns with the least ratio `|A r| / (|A| |r|)` are stored. They are the result of the solve if `x`
 /// grows that much.
 struct Kept<B: Backend, T: WideFloat> {
-    /// The kept unknowns.
+    /// The stored unknowns, which had the least ratio so far.
     x: B::Array<T>,
-    /// The kept unknowns as they were at the last check that found the current unknowns short. Unknowns are short if
-    /// the rounding errors of the operator's product with them are below 1/16 of the residual of the kept unknowns.
+    /// Copy of the field `x` from the last check at which the unknowns of the iteration were small enough: the rounding
+    /// errors of their product with the operator were below 1/16 of the residual of the stored unknowns.
     short: B::Array<T>,
-    /// The ratio `|A r| / (|A| |r|)` for the kept unknowns, in the norm of the preconditioner. It is infinite if any
-    /// other unknowns count as better.
+    /// The ratio `|A r| / (|A| |r|)` for the stored unknowns, in the norm of the preconditioner. It is infinite if
+    /// unknowns with any ratio below `LOW` may replace them.
     ratios: Vec<f64>,
-    /// `r.r` of the kept unknowns.
+    /// `r.r` of the stored unknowns.
     residual_sq: Vec<f64>,
     /// `r.r` after the last iteration.
     previous_sq: Vec<f64>,
-    /// True if the ratio has risen or `x` has grown since the unknowns were kept. Both indicate divergence, but also
-    /// occur in systems with a solution; no other unknowns are kept afterwards.
+    /// True if the ratio has risen or `x` has grown since the unknowns were stored. Both indicate divergence, but also
+    /// occur in systems with a solution; no other unknowns are stored afterwards.
     rises: Vec<bool>,
     iterations: usize,
 }
 
-/// Unknowns are kept only if their ratio `|A r| / (|A| |r|)` is below this number.
+/// Unknowns are stored only if their ratio `|A r| / (|A| |r|)` is below this number.
 const LOW: f64 = 0.1;
-/// The ratio counts as risen if it exceeds the ratio of the kept unknowns by this factor.
+/// The ratio counts as risen if it exceeds the ratio of the stored unknowns by this factor.
 const RISE: f64 = 32.0;
-/// Number of iterations between checks of the length of `x`.
+/// Number of iterations between checks whether `x` is too large.
 const EVERY: usize = 8;
 
 /// The largest ratio `|A r| / (|A| |r|)` with which unknowns count as a least-squares solution.
@@ -58,21 +58,21 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
         }
     }
 
-    /// Updates the kept unknowns after an iteration. `before` are the unknowns before the iteration, and `ratio_sq` are
-    /// the squares of their ratios `|A r| / (|A| |r|)`; `rr` is `r.r` after the iteration. Returns true if the length
-    /// of `x` is to be checked.
+    /// Updates the stored unknowns after an iteration. `before` are the unknowns before the iteration, and `ratio_sq`
+    /// are the squares of their ratios `|A r| / (|A| |r|)`; `rr` is `r.r` after the iteration. Returns true if the
+    /// length of `x` is to be checked.
     fn see(&mut self, s: &System<'_, B, T>, before: &B::Array<T>, ratio_sq: &[f64], rr: &[f64]) -> Result<bool> {
         let mut takes = vec![false; rr.len()];
         for (i, take) in takes.iter_mut().enumerate() {
             let ratio = ratio_sq[i].sqrt();
-            // since the unknowns were kept, the residual has decreased so much that any newer unknowns are better
+            // the residual has decreased so much since the unknowns were stored that any newer unknowns are better
             let is_old = self.previous_sq[i] < 1e-2 * self.residual_sq[i];
             self.rises[i] |= self.ratios[i] <= least::<T>() && ratio > RISE * self.ratios[i];
             if is_old || ratio < LOW.min(self.ratios[i]) && !self.rises[i] {
                 *take = true;
                 self.ratios[i] = if ratio < LOW { ratio } else { f64::INFINITY };
                 self.residual_sq[i] = self.previous_sq[i];
-                // with a ratio this small no `x` reduces the residual, so the unknowns are kept until the solve ends
+                // with a ratio this small no `x` reduces the residual, so no other unknowns are stored afterwards
                 self.rises[i] = ratio <= 100.0 * epsilon::<T>();
             }
         }
@@ -85,8 +85,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
         Ok(comes_down || self.iterations == 1 || self.iterations.is_multiple_of(EVERY))
     }
 
-    /// True for the systems whose unknowns are so large that rounding errors of `A x` are as large as the kept
-    /// residual. `p` is the operator's product with `v`.
+    /// Returns true for the systems whose unknowns are so large that the rounding errors of `A x` reach the residual of
+    /// the stored unknowns. `p` is the operator's product with `v`.
     fn are_lost(
         &mut self,
         s: &System<'_, B, T>,
@@ -105,8 +105,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
             let (residual, now) = (self.residual_sq[i].sqrt(), self.previous_sq[i].sqrt());
             short[i] = 16.0 * rounding < residual;
             self.rises[i] |= !short[i];
-            // `x` is too large if its rounding errors are as large as the kept residual, or if `x` is not short
-            // although the residual seems to have dropped to a tenth. NaN counts as lost, too.
+            // `x` is too large in two cases: the rounding errors of `A x` reach the residual of the stored unknowns; or
+            // they reach 1/16 of this residual although the iteration reports a tenth of it. NaN counts as too large
             let is_true = rounding < residual && (short[i] || now >= 0.1 * residual);
             lost[i] = !is_true && self.ratios[i] <= least::<T>();
         }
@@ -114,8 +114,8 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
         Ok(lost)
     }
 
-    /// Ends the given systems with the kept unknowns. `first` is the residual for unknowns of 0. Returns the unknowns
-    /// of all systems.
+    /// Ends the systems for which `systems` is true, with the stored unknowns as their results. `first` is the residual
+    /// for unknowns of 0. Returns the unknowns of all systems.
     fn end(
         &self,
         s: &System<'_, B, T>,
@@ -154,7 +154,7 @@ pub(super) fn are_least_squares<B: Backend, T: WideFloat>(
     let is_one = |i: usize| {
         let size = sizes.get(i).copied().unwrap_or(0.0);
         let [of_product, of_residual, of_x] = [numbers[i], numbers[n + i], numbers[2 * n + i]].map(f64::sqrt);
-        // the rounding errors of `A x`, limited to a small part of the residual
+        // the rounding errors of `A x`, limited to 5 % of the residual
         let rounding = (16.0 * epsilon::<T>() * size * of_x).min(0.05 * of_residual);
         of_product <= size * (least::<T>() * of_residual + rounding)
     };
@@ -181,14 +181,14 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
     };
     let (zero, one) = (b.zeros_like(&rr)?, b.ones_like(&rr)?);
     let (mut beta, mut beta_before) = (b.sqrt(s.dot(&v, &z)?)?, one.clone());
-    // the cosines and sines of the last two rotations; `left` is the part of the right side that remains
+    // the cosines and sines of the last two rotations; `left` is the last element of the rotated right side
     let ((mut cos, mut cos_before), (mut sin, mut sin_before)) = ((one.clone(), one.clone()), (zero.clone(), zero));
     let mut left = beta.clone();
     // the search directions, and the operator's products with them
     let ((mut d, mut d_before), (mut ad, mut ad_before)) = ((x.clone(), x.clone()), (x.clone(), x.clone()));
     let residual_sq = squares(b, &rr)?;
     let (mut plateaus, mut kept) = (Plateaus::new(residual_sq.clone()), Kept::new(&x, residual_sq));
-    // the square of the operator's size, estimated by the recurrences of this pass and of earlier ones
+    // the square of the operator's norm, estimated by the recurrences of this pass and of earlier passes
     let mut size_sq = match s.size_sq.take() {
         Some(size_sq) => size_sq,
         None => b.zeros_like(&beta)?,
@@ -229,7 +229,7 @@ pub(super) fn minres<B: Backend, T: WideFloat>(
         expr!(b, r -= step * ad)?;
         left = expr!(b, -sin * left)?;
         (beta_before, beta) = (beta, next_beta);
-        // the two arrays share one wait for the device
+        // copies both arrays at once, so that the host waits for the device only once
         let numbers = squares(b, &b.stack(&[s.dot(&r, &r)?, ratio_sq])?)?;
         let (rr, ratio_sq) = numbers.split_at(numbers.len() / 2);
         let running: Vec<bool> = (0..rr.len()).map(|i| monitor.is_running(i)).collect();

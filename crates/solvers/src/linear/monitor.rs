@@ -9,9 +9,9 @@ use std::ops::ControlFlow;
 
 /// A solve diverges if `r.r` exceeds its first value by this factor after `PATIENCE` iterations or more.
 const GROWTH: f64 = 1e5;
-/// The number of iterations during which `r.r` may grow by more than `GROWTH`.
+/// The number of iterations during which `r.r` may grow by more than the factor `GROWTH`.
 const PATIENCE: usize = 8;
-/// A pass counts as a gain if it leaves at most this fraction of the residual.
+/// A pass counts as progress if it reduces the residual below this fraction of the residual before the pass.
 const GAIN: f64 = 0.9;
 
 pub(super) type Callback<'c, B, T> = dyn FnMut(&Progress<'_, B, T>) -> ControlFlow<()> + 'c;
@@ -20,7 +20,7 @@ pub(super) type Callback<'c, B, T> = dyn FnMut(&Progress<'_, B, T>) -> ControlFl
 /// the unknowns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The system takes no part in the pass.
+    /// The system ended before the pass.
     Idle,
     Running,
     /// The recurrences of the method report convergence.
@@ -46,7 +46,7 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     unit: Vec<i32>,
     tolerances: Vec<f64>,
     first: Vec<f64>,
-    /// The residuals that were computed from the unknowns.
+    /// The length of each system's residual, computed from the unknowns.
     residuals: Vec<f64>,
     /// The length of the last residual of each system that the method's recurrences reported, in the user's units (not
     /// divided by `2^e`).
@@ -55,7 +55,8 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     pub iterations: Vec<usize>,
     pub history: Vec<Vec<f64>>,
     count: usize,
-    /// True for the systems in which a pass reported convergence that the computed residual did not confirm.
+    /// True for the systems in which a pass reported convergence that the residual computed from the unknowns did not
+    /// confirm.
     corrected: Vec<bool>,
     /// True for the systems that start with the second shadow residual.
     pub second_way: Vec<bool>,
@@ -161,8 +162,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.pass = pass.to_vec();
         let limit = 0.1 * epsilon::<T>();
         let systems = || residual_sq.iter().zip(pass).enumerate();
-        // recurrences cannot reduce a residual beyond the digits of the dtype. A system whose reported convergence was
-        // not confirmed aims at a smaller residual than needed
+        // the target is at least `limit` times the first residual, because rounding errors prevent smaller residuals. A
+        // system whose reported convergence was not confirmed has half the tolerance as its target
         self.targets_sq = systems()
             .map(|(i, (rr, &e))| {
                 let part = if self.corrected[i] { 0.5 } else { 1.0 };

@@ -56,7 +56,7 @@ pub trait LinearOperator<B: Backend, T: WideFloat> {
     }
 }
 
-/// The matrix of a [`LinearOperator`].
+/// The matrix of a [`LinearOperator`], dense or sparse.
 pub enum Matrix<B: Backend, T: WideFloat> {
     /// An array of the backend, whose last two axes are the matrix.
     Dense(B::Array<T>),
@@ -178,7 +178,8 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Dense<'_, B, T> {
 
 /// Arguments that can be passed as an operator: `&matrix`, `&operator`, or a function of the backend and the unknowns.
 ///
-/// `K` is the kind of the argument, and is always inferred.
+/// `K` is a marker type, which separates the implementations for operators, arrays and functions. It is always
+/// inferred.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no linear operator over arrays of `{B}`: give `&matrix`, `&operator` or a function `|b: &{B}, x: &_| ..`"
 )]
@@ -187,11 +188,11 @@ pub trait IntoOperator<'a, B: Backend, T: WideFloat, K> {
     fn into_operator(self) -> Box<dyn LinearOperator<B, T> + 'a>;
 }
 
-/// Kind of argument: an operator.
+/// Marker of [`IntoOperator`] for an argument that is an operator.
 pub struct AnOperator;
-/// Kind of argument: an array.
+/// Marker of [`IntoOperator`] for an argument that is an array.
 pub struct AnArray;
-/// Kind of argument: a function.
+/// Marker of [`IntoOperator`] for an argument that is a function.
 pub struct AFunction;
 
 struct Borrowed<'a, O>(&'a O);

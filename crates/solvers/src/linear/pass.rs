@@ -3,7 +3,7 @@
 
 use backends::{Backend, Result, WideFloat};
 
-/// Computes the user's unknowns from the unknowns of a pass.
+/// Computes the unknowns of the user's system from the unknowns of a pass, which are corrections to them.
 type Unknowns<'u, B, T> = dyn Fn(&Array<B, T>) -> Result<Array<B, T>> + 'u;
 type Array<B, T> = <B as backends::Arrays>::Array<T>;
 
@@ -14,14 +14,14 @@ pub(super) struct Pass<'p, B: Backend, T: WideFloat> {
     pub r: B::Array<T>,
     /// The inner product `r.r`.
     pub rr: B::Array<T>,
-    /// The preconditioner's product with the residual; `None` if the product is not yet known.
+    /// The preconditioner's product with the residual; `None` if the product is not yet computed.
     pub z: Option<B::Array<T>>,
-    /// The operator's product with `z`; `None` if the product is not yet known.
+    /// The operator's product with `z`; `None` if the product is not yet computed.
     pub az: Option<B::Array<T>>,
     /// The shadow residual (the second residual of biCG and biCG-stab), if it is not the residual itself.
     pub shadow: Option<B::Array<T>>,
     /// For least squares, `y - A x`. The field `r` is then `A^H (y - A x)`.
     pub rows: Option<B::Array<T>>,
-    /// Computes the user's unknowns from the unknowns of the pass.
+    /// Computes the unknowns of the user's system from the unknowns of this pass.
     pub unknowns: &'p Unknowns<'p, B, T>,
 }

@@ -12,13 +12,14 @@ use super::{
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 
-/// The residual of the current unknowns.
+/// The residual of the current unknowns, scaled by powers of two. For least squares, it is `A^H (y - A x)`, and `rows`
+/// is `y - A x`.
 struct Current<B: Backend, T: WideFloat> {
     residual: Measured<B, T>,
     rows: Option<B::Array<T>>,
 }
 
-/// The highest power of the operator among the quantities that a method computes.
+/// Returns the highest power of the operator in the numbers that a method computes, to predict overflow.
 fn power(method: Method) -> usize {
     match method {
         Method::Cg | Method::CgAdaptive | Method::BiCg => 1,
@@ -102,7 +103,7 @@ pub(super) fn run<B: Backend, T: WideFloat>(
         };
         let mut new = with(&d)?;
         if out.iter().any(|&e| is_short::<T>(e) || is_short::<T>(-e)) {
-            // rounds the unknowns to the numbers that the user gets, which may have fewer digits or be infinite
+            // rounds the unknowns as in the user's units, in which numbers may be subnormal or infinite
             new = s.times_powers(&s.times_powers(&new, out.iter().copied())?, out.iter().map(|e| -e))?;
         }
         let found = residual_of(s, &y, &new, is_normal)?;
@@ -172,7 +173,7 @@ type Products<B, T> = (<B as backends::Arrays>::Array<T>, <B as backends::Arrays
 
 /// Computes the preconditioner's product with `r`, and the operator's product with the result. The preconditioner and
 /// the operator are scaled by powers of two if their sizes would cause overflow or underflow. Also returns the
-/// exponents for the operator.
+/// exponents of the operator's powers of two.
 fn first_products<B: Backend, T: WideFloat>(
     s: &mut System<'_, B, T>,
     r: &B::Array<T>,

@@ -151,7 +151,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self
     }
 
-    /// Sets whether the residuals of all iterations are kept.
+    /// Sets whether the solve stores the residuals of all iterations, in `Solution::history`.
     pub fn history(mut self, history: bool) -> Self {
         self.history = history;
         self
@@ -195,9 +195,10 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
     /// Solves `A x = y`. The operator is `&matrix`, `&operator`, or a function `|b: &B, x: &B::Array<T>| ..`.
     ///
     /// # Errors
-    /// `Error::Argument` if an option is invalid, if the operator is not square or lacks something that the method
-    /// needs, or if its matrix is singular in a direct method; `Error::Shapes` if shapes do not fit; the errors of the
-    /// operator. A method that does not converge is not an error: see [`Solution`].
+    /// `Error::Argument` if an option is invalid, if the operator is not square, if the operator does not provide the
+    /// matrix or the adjoint that the method needs, or if the matrix is singular in a direct method; `Error::Shapes` if
+    /// shapes do not fit; the errors of the operator. A method that does not converge is not an error: see
+    /// [`Solution`].
     pub fn solve<'o, K>(&self, b: &B, a: impl IntoOperator<'o, B, T, K>, y: &B::Array<T>) -> Result<Solution<B, T>> {
         self.solve_operator(b, &*a.into_operator(), y)
     }
@@ -352,7 +353,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         self.finished(x, found)
     }
 
-    /// Replaces `x` in the report of the solve by the solution that has gradients.
+    /// Returns the report of the solve with its solution replaced by `x`, which has gradients.
     fn finished(&self, x: B::Array<T>, found: RefCell<Option<Solution<B, T>>>) -> Result<Solution<B, T>> {
         match found.into_inner() {
             Some(solution) => Ok(Solution { x, ..solution }),
@@ -490,7 +491,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         y: &B::Array<T>,
         batch: usize,
     ) -> Result<Solution<B, T>> {
-        // the residual function is `A^H (A x - y)`, whose derivative is `A^H A`
+        // the derivative of the residual function `A^H (A x - y)` is `A^H A`, for which conjugate gradients suffice
         let of_a = self.adjoint(Method::Cg, Way::Iterative, batch);
         let adjoint = Adjoint { preconditioner: None, mean_free: false, ..of_a };
         let found = RefCell::new(None);

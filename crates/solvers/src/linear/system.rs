@@ -44,7 +44,7 @@ pub(super) struct System<'s, B: Backend, T: WideFloat> {
 pub(super) struct Measured<B: Backend, T: WideFloat> {
     pub x: B::Array<T>,
     pub exponents: Vec<i32>,
-    /// The inner product `x.x` of each system, as an array of the backend and as numbers on the host.
+    /// The inner product `x.x` of each system. The field `squares` has the same numbers on the host.
     pub rr: B::Array<T>,
     pub squares: Vec<f64>,
 }
@@ -164,7 +164,7 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         };
         let mut found = largest(x)?;
         if found.iter().any(|x| x.is_infinite()) {
-            // the magnitude of a complex number may overflow although its parts do not
+            // the magnitude of a complex number may overflow although its real and imaginary parts do not
             let quarters = largest(&expr!(b, 0.25 * x)?)?;
             found.iter_mut().zip(quarters).filter(|(x, _)| x.is_infinite()).for_each(|(x, quarter)| *x = 4.0 * quarter);
         }

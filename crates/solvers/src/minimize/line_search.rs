@@ -19,7 +19,7 @@ pub enum LineSearch {
 
 const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
-/// Maximum number of trial steps that lengthen the search interval, and again of trial steps that narrow it.
+/// Maximum number of trial steps in each of two phases: lengthening the search interval, and narrowing it.
 const TRIALS: usize = 30;
 /// The function counts as unbounded below if it keeps falling along a step of this length. The length is relative to
 /// the largest magnitude of the unknowns, or to 1 if all unknowns are smaller.
@@ -188,8 +188,8 @@ impl<'l, B: Backend, U: Real> Line<'l, B, U> {
 }
 
 /// Returns the step at the minimum of the cubic that has the values and slopes of both trials (Nocedal and Wright,
-/// equation 3.59). The step keeps a distance of a tenth of the interval from its ends. If the cubic or the value at
-/// `high` is not finite, the step is the middle of the interval.
+/// equation 3.59). The step is limited to the middle 80 % of the interval. If the cubic or the value at `high` is not
+/// finite, the step is the middle of the interval.
 fn between<B: Backend, U: Real>(low: &Trial<B, U>, high: &Trial<B, U>) -> f64 {
     let (f0, f1) = (low.point.value, high.point.value);
     let (a0, a1) = (low.step, high.step);

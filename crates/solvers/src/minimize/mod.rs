@@ -21,7 +21,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 
-// runs the examples of the guide as tests
+// runs the examples of the guide `docs/minimize.md` as tests
 #[cfg(doctest)]
 #[doc = include_str!("../../../../docs/minimize.md")]
 struct Guide;

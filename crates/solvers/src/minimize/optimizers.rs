@@ -352,7 +352,7 @@ where
     for<'a> &'a N: Params<B, K, Grads = N>,
 {
     let norm = grad_norm(b, grads)?;
-    // PyTorch adds 1e-6, which avoids division by 0
+    // adds 1e-6 to the norm, as PyTorch does, to avoid division by 0
     grads.map(&mut Scaled { b, factor: (longest / (norm + 1e-6)).min(1.0) })
 }
 

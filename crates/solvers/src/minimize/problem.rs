@@ -148,7 +148,7 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         if sum.is_finite() && sum.abs() > smallest / eps::<U>() {
             return Ok(sum);
         }
-        // products may overflow or underflow in the dtype although the elements themselves do not
+        // products of elements may overflow or underflow in the dtype, so the vectors are rescaled if necessary
         let (of_x, of_y) = (self.largest(x)?, self.largest(y)?);
         let may_be_scaled = |size: f64| size.is_finite() && size >= smallest;
         if !(may_be_scaled(of_x) && may_be_scaled(of_y)) {
@@ -159,8 +159,8 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
     }
 
     /// Returns the reason to report for a search that cannot continue: `Unbounded` if `value` is negative and very far
-    /// below `first`, the value at the start, else `stop`. An unbounded search may get stuck there, because squares of
-    /// numbers overflow before the values do.
+    /// below `first`, the value at the start, else `stop`. A search may get stuck at such low values, because squares
+    /// of numbers overflow before the values do.
     pub fn no_further(&self, stop: Stop, first: f64, value: f64) -> Stop {
         let is_far = value < -endless::<U>() && value < -1e6 * first.abs();
         if is_far { Stop::Unbounded } else { stop }
@@ -186,7 +186,8 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         expr!(b, x + step * direction)
     }
 
-    /// Reports the state at `point`. Returns a reason to stop if the search ends here.
+    /// Reports the state at `point` to the callback, and checks the stopping criteria. Returns a reason to stop if the
+    /// search ends at this point.
     pub fn look(&mut self, point: &Point<B, U>) -> Result<Option<Stop>> {
         let norm = self.largest(&point.gradient)?;
         if let Some(stop) = self.tell(&point.x, point.value, Some(norm)) {
@@ -225,7 +226,8 @@ impl<'p, 'c, B: Backend, U: Real> Search<'p, 'c, B, U> {
         }
     }
 
-    /// Counts a step and reports the new state. Returns a reason to stop if the search ends here.
+    /// Counts a step, reports the new state to the callback, and checks the stopping criteria. Returns a reason to stop
+    /// if the search ends after this step.
     pub fn stepped(&mut self, before: &Point<B, U>, after: &Point<B, U>) -> Result<Option<Stop>> {
         self.iterations += 1;
         let little = self.changed_little(before, after)?;

@@ -148,7 +148,7 @@ impl<B: Backend, U: Real> Curvature<B, U> for Lbfgs<Array<B, U>> {
     }
 }
 
-/// Maximum number of successive steps without progress. The estimate is then reset.
+/// After this number of successive steps without progress, the estimate of the inverse Hessian is reset.
 const PATIENCE: usize = 6;
 
 /// The lowest value and the smallest gradient of a search, to detect a lack of progress.
@@ -172,10 +172,10 @@ impl Progress {
         Ok(Progress { value: start.value, gradient: problem.largest(&start.gradient)?, without: 0, is_again: false })
     }
 
-    /// Judges a step. It makes progress if it lowers the value by more than rounding errors, or lowers the gradient.
-    /// The search restarts along the gradient after several steps without progress, or after a step that changes
-    /// neither the value nor the unknowns beyond rounding errors. If it has already restarted since the last progress,
-    /// it ends instead.
+    /// Decides how the search goes on after a step. A step makes progress if it lowers the value by more than rounding
+    /// errors, or the gradient by a tenth. The search restarts along the gradient after `PATIENCE` steps without
+    /// progress, or after a step that changes neither the value nor the unknowns beyond rounding errors. The search
+    /// ends instead if it has already restarted since the last step with progress.
     fn made<B: Backend, U: Real>(
         &mut self,
         problem: &Problem<'_, '_, B, U>,
@@ -199,7 +199,7 @@ impl Progress {
         Ok(if self.without < PATIENCE { Next::GoOn } else { self.begin_again() })
     }
 
-    /// Restarts the search, or ends it if it has already restarted since the last progress.
+    /// Restarts the search, or ends it if it has already restarted since the last step with progress.
     fn begin_again(&mut self) -> Next {
         self.without = 0;
         if std::mem::replace(&mut self.is_again, true) { Next::End } else { Next::Restart }
@@ -259,7 +259,7 @@ pub(super) fn descend<B: Backend, U: Real>(
             return Ok((next, stop));
         }
         let todo = progress.made(problem, &point, &next, problem.largest(&step)?)?;
-        // if two points differ only by rounding errors, keeps the lower one
+        // the two points may differ only by rounding errors, so the result is the point with the lower value
         if todo == Next::End {
             let point = if next.value < point.value { next } else { point };
             let stop = problem.no_further(Stop::Stalled, start, point.value);

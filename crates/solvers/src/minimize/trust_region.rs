@@ -125,7 +125,7 @@ fn value_at<B: Backend, T: Real>(
     Ok(b.item(&value)?.to_f64())
 }
 
-/// Returns a step that is no longer than `radius` and lowers the quadratic model, and the Hessian times this step.
+/// Returns a step of at most the length `radius` that lowers the quadratic model, and the Hessian times this step.
 fn steihaug<B: Backend, T: Real>(
     search: &Search<'_, '_, B, T>,
     gradient: &Array<B, T>,

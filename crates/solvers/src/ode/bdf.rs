@@ -15,17 +15,17 @@ use backends::{Backend, Float, Result, expr};
 
 const MOST: usize = 5;
 
-/// The coefficients that turn a BDF into an NDF (numerical differentiation formula), by order. Each is the fraction of
-/// the next backward difference that is added.
+/// The coefficients, by order, that turn a BDF into an NDF (numerical differentiation formula): the weight of an
+/// additional term, which has the backward difference of the next higher order.
 const KAPPA: [f64; MOST + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
 
-/// The sum 1 + 1/2 + .. + 1/k.
+/// The sum 1 + 1/2 + .. + 1/k, which occurs in the coefficients of the formula of order k.
 fn gamma(k: usize) -> f64 {
     (1..=k).map(|i| 1.0 / i as f64).sum()
 }
 
-/// For a step of this order and of length `h`, the slope at the new time has the coefficient `h / alpha(order)` in the
-/// equation to be solved.
+/// Returns the constant `alpha` of the implicit equation of a step. In this equation, the slope at the new time has the
+/// coefficient `h / alpha(order)`, where `h` is the step length.
 fn alpha(order: usize) -> f64 {
     (1.0 - KAPPA[order]) * gamma(order)
 }
@@ -52,7 +52,7 @@ pub(super) struct Bdf<B: Backend, T: Float> {
 }
 
 impl<B: Backend, T: Float> Bdf<B, T> {
-    /// The order of the first steps.
+    /// The order of the first steps, which the choice of the first step length depends on.
     pub const ORDER: f64 = 1.0;
 
     pub fn new(b: &B, control: &Control, t: f64, y: B::Array<T>, now: &B::Array<T>, length: f64) -> Result<Self> {
@@ -86,7 +86,7 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         Ok(())
     }
 
-    /// Shortens the step by this factor after a failed attempt.
+    /// Multiplies the step length by `factor` after a failed attempt.
     fn shorten(&mut self, b: &B, factor: f64, trouble: Option<Trouble>) -> Result<Attempt> {
         self.is_again = true;
         self.rescale(b, self.length * factor)?;
@@ -126,9 +126,9 @@ impl<B: Backend, T: Float> Bdf<B, T> {
     }
 }
 
-/// For each new backward difference, returns the weights of the old differences whose weighted sum it is, starting
-/// with the first difference. The new spacing of times is `factor` times the old one: Shampine and Reichelt, section
-/// 2.1.
+/// Returns the matrix that converts backward differences to another spacing of times. Row `j` has the weights of the
+/// old differences in the new difference of order `j + 1`. The new spacing is `factor` times the old spacing: Shampine
+/// and Reichelt, section 2.1.
 fn rescaling(order: usize, factor: f64) -> Vec<Vec<f64>> {
     // row `i`, column `j`: the weight of old difference `i` in the state `j` new spacings before the current time
     let at = |factor: f64| -> Vec<Vec<f64>> {

@@ -29,8 +29,9 @@ impl Control {
         10.0 * (next - t).abs()
     }
 
-    /// The root mean square of an error relative to the allowed error. The allowed error of an element depends on the
-    /// larger magnitude of this element in the two states. NaN if the new state is not finite.
+    /// The root mean square of an error relative to the allowed error. `states` are the states before and after the
+    /// step; the allowed error of an element depends on the larger of its two magnitudes. NaN if the new state is not
+    /// finite.
     pub fn norm<B: Backend, T: Float>(&self, b: &B, error: &B::Array<T>, states: [&B::Array<T>; 2]) -> Result<f64> {
         let Control { rtol, atol, .. } = *self;
         let (old, new) = (b.abs::<T>(states[0])?, b.abs::<T>(states[1])?);
@@ -58,7 +59,7 @@ pub(super) fn norm<B: Backend, T: Real>(b: &B, x: B::Array<T>) -> Result<f64> {
     if norm != f64::INFINITY {
         return Ok(norm);
     }
-    // squares may overflow although the elements do not
+    // the squares may overflow although the elements do not; so the elements are divided by the largest one
     let largest = b.item(&expr!(b, max(abs(x), ..))?)?.to_f64();
     if largest == f64::INFINITY {
         return Ok(largest);
@@ -96,7 +97,8 @@ pub(super) fn first_step<B: Backend, T: Float>(
     Ok(if long.is_nan() { short } else { long.min(100.0 * short) })
 }
 
-/// The source of values that are not finite. The solution fails with this reason if shorter steps do not avoid them.
+/// The source of values that are not finite. If shorter steps do not avoid such values, the solution fails, and its
+/// message names this source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trouble {
     /// The function returned values that are not finite at this time, for a finite state.
@@ -119,8 +121,8 @@ impl Trouble {
         }
     }
 
-    /// Returns what is not finite: the state `y` or the function's value `slope` at this state. `None` if both are
-    /// finite.
+    /// Returns the source of non-finite values: the state `y`, or the function's value `slope` at this state. `None` if
+    /// both are finite.
     pub fn of<B: Backend, T: Float>(b: &B, t: f64, y: &B::Array<T>, slope: &B::Array<T>) -> Result<Option<Trouble>> {
         Ok(match (not_finite::<B, T>(b, y)?, not_finite::<B, T>(b, slope)?) {
             (Some(_), _) => Some(Trouble::State(t)),
@@ -133,7 +135,7 @@ impl Trouble {
 /// Returns a name for the kind of non-finite values in the array; `None` if all elements are finite.
 pub(super) fn not_finite<B: Backend, T: Float>(b: &B, x: &B::Array<T>) -> Result<Option<&'static str>> {
     let size = b.abs::<T>(x)?;
-    // 0 times an element is 0 if the element is finite, else NaN
+    // the product with 0 is 0 for finite elements, and NaN for all others
     if norm(b, expr!(b, 0.0 * size)?)? == 0.0 {
         return Ok(None);
     }

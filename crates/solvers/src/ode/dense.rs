@@ -31,7 +31,7 @@ impl<A: Clone> DenseOutput<A> {
         DenseOutput { segments: Vec::new(), start: start.clone(), times: [t, t] }
     }
 
-    /// Adds a step. The solution then ends at `end`, which an event may have placed before the end of the step.
+    /// Adds a step. The solution then ends at time `end`, which is within the step if an event ended the solution.
     pub(super) fn push(&mut self, segment: Segment<A>, end: f64) {
         self.segments.push(segment);
         self.times[1] = end;

@@ -40,7 +40,7 @@ impl<'p, B: Backend, T: Float> Equation<'p, B, T> {
         self.jacobian = Some(RefCell::new(Box::new(jacobian)));
     }
 
-    /// Evaluates `f` on the backend `b`, which may be a backend that records nothing.
+    /// Evaluates `f` on the backend `b`, whose recording of operations for gradients may be paused.
     pub fn slope(&self, b: &B, t: f64, y: &B::Array<T>) -> Result<B::Array<T>> {
         count(&self.evaluations);
         let slope = (self.f.borrow_mut())(b, t, y)?;

@@ -50,7 +50,7 @@ impl Event {
     }
 }
 
-/// An event, with what is known about its function so far.
+/// An event, with the state of its detection.
 struct Watched {
     event: Event,
     /// The function's value at the end of the last step.
@@ -62,7 +62,7 @@ struct Watched {
     times: usize,
 }
 
-/// All events, each with what is known about its function so far.
+/// All events, each with the state of its detection.
 pub(super) struct Events {
     all: Vec<Watched>,
 }

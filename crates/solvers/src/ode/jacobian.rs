@@ -52,7 +52,7 @@ pub(super) fn by_differences<B: Backend, T: Float>(
             found = column(j, step * forward)?;
         }
         if found.as_ref().is_none_or(|c| !c.is_finite()) {
-            // the function may be undefined on this side, so the other side is tried
+            // the function may be undefined in this direction, so the opposite direction is tried
             found = column(j, -step * forward)?;
         }
         let Some(mut found) = found.filter(Column::is_finite) else {

@@ -26,12 +26,12 @@ pub(super) struct Step<'s, B: Backend, T: Float> {
     pub atol: f64,
 }
 
-/// The Newton solver, with the data kept from step to step.
+/// The Newton solver, with the inverse matrix and the step lengths that later steps reuse.
 pub(super) struct Newton<B: Backend, T: Float> {
     kept: RefCell<Kept<B::Array<T>>>,
     /// Number of iterations for the last equation.
     pub iterations: Cell<i32>,
-    /// What was not finite while the last equation was solved, if anything.
+    /// The source of the non-finite value that ended the last solve, if there was one.
     pub trouble: Cell<Option<Trouble>>,
 }
 

@@ -30,7 +30,7 @@ struct Last<A> {
 type Slopes<A> = (Vec<A>, A);
 
 impl<B: Backend, T: Float> Rk45<B, T> {
-    /// The order of the error estimate.
+    /// The order of the error estimate, which the choice of the first step length depends on.
     pub const ORDER: f64 = 4.0;
 
     pub fn new(t: f64, y: B::Array<T>, now: B::Array<T>, length: f64) -> Self {
@@ -50,7 +50,7 @@ impl<B: Backend, T: Float> Rk45<B, T> {
         Ok((slopes, new))
     }
 
-    /// Returns what was the first non-finite value during a step, if any.
+    /// Returns the source of the first non-finite value during a step; `None` if all values are finite.
     fn trouble(&self, b: &B, h: f64, to: f64, slopes: &[B::Array<T>]) -> Result<Option<Trouble>> {
         let rows = A.into_iter().zip(C.map(|c| self.t + c * h)).chain([(&B5[..], to)]);
         for ((row, t), slope) in rows.zip(&slopes[1..]) {

@@ -11,9 +11,9 @@ pub enum Method {
     /// `"RK45"`: the explicit Dormand-Prince method, of order 5, for problems that are not stiff.
     #[default]
     Rk45,
-    /// `"BDF"`: implicit backward differentiation formulas of order 1 to 5, for stiff problems. In stiff problems, a
-    /// fast decay would keep the steps of an explicit method short long after the decay has ended. Each step solves
-    /// equations by Newton's method, with an n x n matrix for a state of n elements.
+    /// `"BDF"`: implicit backward differentiation formulas of order 1 to 5, for stiff problems. In stiff problems, an
+    /// explicit method needs short steps even after a fast decay has ended. Each step solves equations by Newton's
+    /// method, with an n x n matrix for a state of n elements.
     Bdf,
 }
 

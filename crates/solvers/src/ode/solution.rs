@@ -18,8 +18,8 @@ pub enum Status {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Solution<A> {
-    /// The times of the states. These are the start and the end of each step or, if
-    /// [`SolveIvp::t_eval`](super::SolveIvp::t_eval) is set, those of its times that were reached.
+    /// The times of the states: the start and the end of each step or, if [`SolveIvp::t_eval`](super::SolveIvp::t_eval)
+    /// is set, the requested times that were reached.
     pub t: Vec<f64>,
     /// The states at the times `t`.
     pub y: Vec<A>,

@@ -165,7 +165,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         b.reshape(y, shape.iter().map(|&len| len as isize).collect::<Vec<_>>())
     }
 
-    /// Returns this matrix with ascending columns in each row, and with one element in place of duplicates: their sum.
+    /// Returns this matrix with ascending columns in each row, and with duplicates replaced by one element, their sum.
     /// Waits for the device to count the elements.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         self.to_coo(b)?.to_csr(b)
     }
 
-    /// Returns the same matrix without stored zeros. Waits for the device to count the other elements.
+    /// Returns the same matrix without stored zeros. Waits for the device to count the nonzero elements.
     ///
     /// # Errors
     /// The errors of the ops that run.

@@ -69,7 +69,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         Dia { values, offsets, shape }
     }
 
-    /// Creates a matrix of this shape whose given diagonals have one value each, such as a stencil along one axis. A
+    /// Creates a matrix of this shape with constant values along its diagonals, such as a stencil along one axis. Each
     /// diagonal is given by its offset and its value.
     ///
     /// # Errors

@@ -38,7 +38,7 @@ pub use csc::Csc;
 pub use csr::Csr;
 pub use dia::Dia;
 
-/// Runs the examples of the guide as tests.
+/// Runs the examples of the guide `docs/sparse.md` as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../../docs/sparse.md")]
 struct Guide;

@@ -11,7 +11,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// Returns a matrix of the stored elements for which the mask is true. Waits for the device to count them.
     pub(super) fn kept(&self, b: &B, mask: &B::Array<bool>) -> Result<Csr<B, T>> {
         let places = b.nonzero(mask)?.swap_remove(0);
-        // for each element, the number of kept elements before it
+        // for each element, the number of preceding elements for which the mask is true
         let before = pointers(b, &b.astype::<i64, _>(mask)?)?;
         let indptr = b.take(before, self.indptr(), 0)?;
         let (values, indices) = (b.take(self.values(), &places, 0)?, b.take(self.indices(), &places, 0)?);

@@ -1,4 +1,4 @@
-//! Tests of the linear solvers: recorded results of Phi-ML and SciPy, comparisons with dense solves, and systems that
+//! Tests of the linear solvers: recorded results of Phi-ML and SciPy, comparisons with dense solves, and solves that
 //! fail.
 
 mod cases;

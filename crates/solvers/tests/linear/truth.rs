@@ -161,7 +161,7 @@ fn breakdowns<B: Backend>(b: &B) -> Checked {
         let zeros = MatrixFree::new(|b: &B, x| b.multiply(x, 0.0)).hermitian();
         let found = Solve::new().method(method).max_iter(1000).solve(b, &zeros, &y)?;
         if method == Method::LeastSquares {
-            // every x has the same residual
+            // the operator is 0, so all unknowns have the same residual, and any unknowns are a least-squares solution
             assert!(found.is_converged());
             continue;
         }

@@ -100,7 +100,7 @@ fn zeros_at_the_ends_of_steps() -> Result<()> {
     assert_eq!((&found.t[..], found.steps), (&[0.0, 0.25, 0.5][..], 2));
     let found = solve(Event::new().terminal_after(2), 0.5)?;
     assert_eq!((found.status, found.t_events[0].len()), (Status::Finished, 1));
-    // a zero at the start, and a zero at the end
+    // the function is 0 at the start of the solution, and then at its end
     let found = solve(Event::new(), 0.0)?;
     assert_eq!((&found.t_events[0][..], &found.y_events[0][0]), (&[0.0][..], &y0));
     let found = solve(Event::new().direction(-1), 0.0)?;

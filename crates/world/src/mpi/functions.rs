@@ -126,8 +126,8 @@ functions! {
     }
 }
 
-/// Looks up the functions of a library. Those with 64-bit element counts are included if the library has all of them.
-/// If another function is missing, returns its name as the error.
+/// Looks up the functions of a library. The functions with 64-bit element counts are included if the library has all of
+/// them. If another function is missing, returns its name as the error.
 pub(super) fn load(library: &Library) -> Result<(Functions, Option<Long>), &'static str> {
     Ok((Functions::load(library)?, Long::load(library).ok()))
 }
@@ -146,7 +146,7 @@ pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
 }
 
 /// Returns the text that a function of the library writes. `fill` calls this function with a buffer for the text and
-/// with a place for the length of the text.
+/// with a pointer to the length of the text.
 pub(super) fn text(fill: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
     // the buffer is as long as the longest text of any library: the standard's limit for the library version
     let mut buffer = [0 as c_char; 8192];

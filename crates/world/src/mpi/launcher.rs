@@ -11,7 +11,7 @@ pub(super) enum Family {
     OpenMpi,
 }
 
-/// The launcher that started this process as one of several.
+/// The launcher that started this process as one of several processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Launcher {
     /// The name of the launcher.

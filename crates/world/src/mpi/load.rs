@@ -12,7 +12,7 @@ use crate::{Error, Result};
 use libloading::Library;
 use std::{mem::ManuallyDrop, path::Path};
 
-/// A loaded library.
+/// A loaded MPI library, with its functions and the constants of its binary interface.
 pub(super) struct Loaded {
     pub functions: Functions,
     /// The functions with 64-bit element counts, if the library has them.

@@ -43,8 +43,8 @@ unsafe extern "C" fn long<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: *
     unsafe { join::<T, J>(with, into, usize::try_from(*count).unwrap_or(0)) }
 }
 
-/// Joins `count` elements of `with` and `into`, and stores them in `into`. It must not panic, because a panic in a C
-/// callback would end the process.
+/// Joins `count` elements of `with` and `into`, and stores the results in `into`. This function must not panic, because
+/// a panic in a C callback would end the process.
 ///
 /// # Safety
 /// Both pointers must be valid for `count` elements of `T`, at any alignment, and must not overlap.

@@ -100,7 +100,7 @@ impl Session {
         Ok(session)
     }
 
-    /// The session of this process.
+    /// Returns the session of this process; `None` if `begin` has not been called yet.
     pub fn get() -> Option<&'static Session> {
         SESSION.get()
     }

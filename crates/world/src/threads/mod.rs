@@ -157,8 +157,8 @@ impl Rank {
         number
     }
 
-    /// Waits until all ranks have entered the meeting `number`. Returns what all ranks brought, if all ranks made the
-    /// same call.
+    /// Waits until all ranks have entered the meeting `number`. Returns the data of all ranks, or an error if the ranks
+    /// made different calls.
     fn meet(&self, call: &'static str, number: u64) -> Result<All> {
         let mut state = self.wait(call, Wait::Meeting { comm: self.comm, number })?;
         let meetings = &mut state.comms[self.comm].meetings;

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// What a rank brings to a meeting (a collective call).
+/// The data that a rank brings to a meeting (a collective call).
 pub(super) struct Brought {
     /// A description of the call, which must be the same on all ranks.
     pub what: String,
@@ -65,7 +65,7 @@ pub(super) enum Standing {
     Ready,
     /// The event will never happen, because the given rank has ended.
     Gone(usize),
-    /// The event depends on the given rank, and perhaps on other ranks.
+    /// The event has not happened. It depends on the given rank, and perhaps on other ranks.
     For(usize),
 }
 
@@ -109,7 +109,7 @@ impl State {
                 let waits_for = |rank| if ended(comm, rank) { Standing::Gone(rank) } else { Standing::For(rank) };
                 let mut absent = (0..comm.members.len()).filter(missing);
                 let first = absent.next();
-                // a rank that has ended is reported before a rank that may still enter
+                // a rank that has ended is reported first, before ranks that may still enter the meeting
                 let gone = first.into_iter().chain(absent).find(|rank| ended(comm, *rank));
                 gone.or(first).map_or(Standing::Ready, waits_for)
             }

@@ -61,7 +61,7 @@ fn getrf(
         }
         require(a != 0 && codes != 0)?;
         if pivots == 0 {
-            // a call without pivots asks for factors without row exchanges; the backend makes no such call
+            // without pivots, cuBLAS computes factors without row exchanges; the backend makes no such call
             return Err(Status::NOT_SUPPORTED);
         }
         let (n, leading) = (n as usize, lda as usize);
@@ -98,7 +98,7 @@ unsafe fn getrs(
 ) -> u32 {
     with_handle(handle, |handle| {
         require(!info.is_null())?;
-        // `info` gets the negated position of the first wrong argument
+        // `info` is the negated number of the first invalid argument, or 0
         let checks = [
             (operation <= 2, 2),
             (n >= 0, 3),
@@ -133,8 +133,9 @@ unsafe fn getrs(
     })
 }
 
-/// The settings of a triangular system: which triangle of the matrix is used, the operation applied to the matrix,
-/// whether its diagonal is taken as ones, and the number `alpha` by which the right-hand sides are multiplied.
+/// The settings of a triangular system: the triangle of the matrix that is used, the operation that is applied to the
+/// matrix, whether the diagonal elements are taken to be 1, and the number `alpha` by which the right-hand sides are
+/// multiplied.
 #[derive(Clone, Copy)]
 struct Triangle {
     upper: bool,

@@ -10,7 +10,7 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use std::{ffi::c_void, fmt};
 
-/// The storage type and the compute type of a product.
+/// The dtype of the matrices of a product, which also determines the compute type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GemmDtype {
     Float16,
@@ -21,9 +21,10 @@ pub(super) enum GemmDtype {
     Complex128,
 }
 
-/// The type for a `cudaDataType` and a `cublasComputeType_t`, if they can be combined.
+/// Returns the dtype for the numbers of a `cudaDataType` and a `cublasComputeType_t`; `None` if they cannot be
+/// combined.
 pub(super) fn kind(data: u32, compute: u32) -> Option<GemmDtype> {
-    // sums are computed in 32 or 64 bits; each compute type also has a "pedantic" variant
+    // compute type 68 has sums in 32 bits, and 70 in 64 bits; 69 and 71 are the "pedantic" variants of these types
     match (data, compute) {
         (2, 68 | 69) => Some(GemmDtype::Float16),
         (14, 68 | 69) => Some(GemmDtype::BFloat16),
@@ -89,7 +90,8 @@ pub(super) struct Operand {
 }
 
 impl Operand {
-    /// Makes an operand from the arguments of a call; the operation is a `cublasOperation_t`.
+    /// Makes an operand from the arguments of a call; `operation` is the number of a `cublasOperation_t`. `None` if
+    /// there is no such operation.
     pub(super) fn new(address: u64, operation: u32, leading: i64, stride: i64) -> Option<Operand> {
         let operation = match operation {
             0 => Operation::None,
@@ -100,19 +102,20 @@ impl Operand {
         Some(Operand { address, operation, leading, stride })
     }
 
-    /// The numbers of rows and columns of the stored matrix, given the shape of the operand after its operation.
+    /// Returns the numbers of rows and columns of the stored matrix, if the operand has the shape (`rows`, `columns`)
+    /// after its operation.
     fn stored(&self, rows: i64, columns: i64) -> (i64, i64) {
         if self.operation == Operation::None { (rows, columns) } else { (columns, rows) }
     }
 
-    /// The address of a column of matrix number `batch`.
+    /// Returns the address of a column of matrix number `batch`. An element has `size` bytes.
     fn column(&self, size: usize, batch: i64, column: i64) -> u64 {
         let elements = batch.wrapping_mul(self.stride).wrapping_add(column.wrapping_mul(self.leading));
         self.address.wrapping_add_signed(elements.wrapping_mul(size as i64))
     }
 }
 
-/// A call: `batches` products of an m x k and a k x n matrix.
+/// The arguments of a call, for `batches` products of an m x k matrix and a k x n matrix.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gemm {
     pub(super) m: i64,
@@ -244,7 +247,8 @@ mod tests {
         Scalars { alpha: alpha.into(), beta: beta.into() }
     }
 
-    /// Element (row, column) of matrix number `batch`, after the operand's operation. It is computed by the definition.
+    /// Returns the element (row, column) of matrix number `batch` after the operand's operation. It is computed by the
+    /// definition.
     fn at<V: Computed>(x: &[V], operand: &Operand, batch: i64, row: i64, column: i64) -> V {
         let (stored_row, stored_column) = operand.stored(row, column);
         let x = x[(batch * operand.stride + stored_row + stored_column * operand.leading) as usize];

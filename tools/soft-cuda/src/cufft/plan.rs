@@ -1,4 +1,4 @@
-//! cuFFT plans: transforms of data in device memory, whose place is given by cuFFT's advanced data layout.
+//! cuFFT plans: transforms of arrays in device memory. The memory layout of an array is cuFFT's advanced data layout.
 
 use super::transform;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 use num_complex::Complex;
 
-/// The dtypes before and after a transform.
+/// The kind of a transform, which determines the dtypes of its input and its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TransformKind {
     Complex64,
@@ -22,7 +22,7 @@ pub(super) enum TransformKind {
 }
 
 impl TransformKind {
-    /// The kind for a `cufftType`.
+    /// Returns the kind for the number of a `cufftType`.
     pub(super) fn of(number: u32) -> Option<TransformKind> {
         match number {
             0x29 => Some(TransformKind::Complex64),
@@ -43,7 +43,7 @@ impl TransformKind {
         }
     }
 
-    /// The lengths of the input's axes. In transforms to real numbers, the last axis has only the non-negative
+    /// Returns the lengths of the input's axes. In transforms to real numbers, the last axis has only the non-negative
     /// frequencies.
     pub(super) fn lengths_before(self, lengths: &[i64]) -> Vec<i64> {
         if matches!(self, TransformKind::FromHalf32 | TransformKind::FromHalf64) {
@@ -53,7 +53,7 @@ impl TransformKind {
         }
     }
 
-    /// The lengths of the result's axes. In transforms of real numbers, the last axis has only the non-negative
+    /// Returns the lengths of the result's axes. In transforms of real numbers, the last axis has only the non-negative
     /// frequencies.
     pub(super) fn lengths_after(self, lengths: &[i64]) -> Vec<i64> {
         if matches!(self, TransformKind::ToHalf32 | TransformKind::ToHalf64) {
@@ -101,18 +101,19 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// A side with consecutive elements and consecutive batches.
+    /// Returns the layout of an array whose elements and batches are consecutive in memory.
     pub(super) fn dense(of: Vec<i64>) -> Side {
         Side { embed: of.clone(), stride: 1, distance: of.iter().copied().fold(1, i64::saturating_mul), of }
     }
 
-    /// Returns whether the lengths of the axes fit into the lengths `embed`.
+    /// Returns whether `stride` and `distance` are positive, and the lengths of all axes except the first are at most
+    /// those in `embed`.
     fn is_valid(&self) -> bool {
         let inner = self.embed.iter().zip(&self.of).skip(1);
         self.stride > 0 && self.distance > 0 && inner.clone().all(|(embed, of)| embed >= of)
     }
 
-    /// Offsets of all elements of all batches, in elements.
+    /// Returns the offsets of all elements of all batches, in elements.
     fn offsets(&self, batches: i64) -> Vec<i64> {
         let mut all: Vec<i64> = vec![0];
         for (&embed, &len) in self.embed.iter().zip(&self.of) {
@@ -138,7 +139,7 @@ impl Layout {
     /// number.
     const WITHOUT_WORK: i64 = 4096;
 
-    /// Size of the work area in bytes; `None` if the layout is not valid.
+    /// Returns the size of the work area in bytes; `None` if the layout is not valid.
     pub(super) fn work(&self) -> Option<usize> {
         let sizes = self.lengths.iter().chain([&self.batches]);
         let valid = sizes.clone().all(|&size| size > 0) && self.from.is_valid() && self.to.is_valid();
@@ -148,8 +149,8 @@ impl Layout {
         Some(if self.lengths.len() == 1 && small(self.lengths[0]) { 0 } else { bytes as usize })
     }
 
-    /// Transforms `from` and writes the result to `to`. Overwrites the work area, and also the input of a transform to
-    /// real numbers.
+    /// Transforms the array at address `from`, and writes the result to address `to`. Overwrites the work area, and
+    /// also the input of a transform to real numbers.
     pub(super) fn run(
         &self,
         direction: Direction,
@@ -231,8 +232,8 @@ impl Layout {
     }
 }
 
-/// The whole spectrum of `n` real numbers, from its non-negative frequencies. The values at frequencies that equal
-/// their own negative become real.
+/// Returns the complete spectrum of `n` real numbers, computed from the values at its non-negative frequencies. Values
+/// at frequencies 0 and n / 2 become real, because these frequencies equal their own negatives.
 fn with_negative_frequencies(half: &[Complex<f64>], n: usize) -> Vec<Complex<f64>> {
     let frequency = |k: usize| {
         let (at, is_negative) = if k < half.len() { (k, false) } else { (n - k, true) };
@@ -259,7 +260,7 @@ mod tests {
         Layout { kind, lengths: lengths.to_vec(), batches, from, to }
     }
 
-    /// The transform along two axes, by the definition.
+    /// Computes element (k, l) of the transform of an n x m array `x` along two axes, by the definition.
     fn expected(x: &dyn Fn(i64, i64) -> C, [n, m]: [i64; 2], [k, l]: [i64; 2], sign: f64) -> C {
         let turns = |i: i64, j: i64| (i * k % n) as f64 / n as f64 + (j * l % m) as f64 / m as f64;
         let term = |i: i64, j: i64| x(i, j) * C::from_polar(1.0, sign * TAU * turns(i, j));

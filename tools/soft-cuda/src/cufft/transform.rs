@@ -19,17 +19,17 @@ pub(super) fn along(x: &mut [C], shape: &[usize], axis: usize, sign: f64) {
     }
 }
 
-/// The roots of unity exp(sign 2 pi i j / n), for all j from 0 to n - 1.
+/// Returns the roots of unity exp(sign 2 pi i j / n), for all j from 0 to n - 1.
 fn roots(n: usize, sign: f64) -> Vec<C> {
     (0..n).map(|j| C::from_polar(1.0, sign * TAU * j as f64 / n as f64)).collect()
 }
 
-/// The transform of `x`, whose length must divide the number of `roots`.
+/// Returns the transform of `x`. The length of `x` must divide the number of `roots`.
 fn transform(x: &[C], roots: &[C]) -> Vec<C> {
     let n = x.len();
     let Some(factor) = (2..=n).find(|factor| n.is_multiple_of(*factor)) else { return x.to_vec() };
-    // a part has every `factor`-th element, beginning with element `first`; for a prime length, parts are single
-    // elements
+    // `part(first)` has every `factor`-th element of `x`, beginning with element `first`; if the length is prime, this
+    // is a single element
     let part = |first: usize| x.iter().skip(first).step_by(factor).copied().collect::<Vec<_>>();
     let parts: Vec<Vec<C>> = (0..factor).map(|first| transform(&part(first), roots)).collect();
     let (length, step) = (n / factor, roots.len() / n);

@@ -32,8 +32,7 @@ fn factor_triangle(a: &mut Columns, upper: bool) -> usize {
     code
 }
 
-/// Overwrites one matrix of a batch with its Cholesky factor. The addresses of the matrices in a batch are known only
-/// when the work runs.
+/// Overwrites a matrix in device memory with its Cholesky factor, and writes the error code to the address `code`.
 pub(super) fn potrf_in_place(
     memory: &mut crate::memory::Memory,
     place: Place,
@@ -76,7 +75,7 @@ fn of_potrf(a: Place) -> [usize; 2] {
     [a.rows * a.dtype.size(), 0]
 }
 
-/// Computes a Cholesky factor.
+/// Overwrites one triangle of a matrix with its Cholesky factor.
 ///
 /// # Safety
 /// The host memory must have `host_bytes` bytes.
@@ -220,7 +219,7 @@ fn of_geqrf(a: Place) -> [usize; 2] {
     [a.columns * 32 * a.dtype.size(), 16]
 }
 
-/// Writes the sizes in bytes of the work memory for Householder reflections.
+/// Writes the sizes in bytes of the work memory for a QR factorization.
 ///
 /// # Safety
 /// `device` and `host` must be null or valid for writing a number.
@@ -248,7 +247,7 @@ pub unsafe extern "C" fn cusolverDnXgeqrf_bufferSize(
     })
 }
 
-/// Computes the Householder reflections of a matrix.
+/// Computes the QR factors of a matrix: the triangular factor R, and the Householder reflections whose product is Q.
 ///
 /// # Safety
 /// The host memory must have `host_bytes` bytes.
@@ -316,7 +315,7 @@ impl Gesvd {
         let [of, of_s, of_u, of_vt, compute] = self.types;
         let dtype = dtype(of, compute)?;
         require(of_u == of && of_vt == of && DenseDtype::of(of_s) == Some(dtype.real()))?;
-        // a matrix with more columns than rows is rejected
+        // as in the real library, a matrix with more columns than rows is rejected
         require(self.m >= self.n && self.s != 0)?;
         let a = matrix(dtype, self.a, self.m, self.n, self.lda)?;
         let s = Place::list(dtype.real(), self.s, a.columns);
@@ -604,7 +603,7 @@ impl Geev {
             // does not
             return Err(if of_w == of { Status::NOT_SUPPORTED } else { Status::INVALID_VALUE });
         }
-        // the real library does not compute left vectors yet
+        // left eigenvectors are rejected, because the real library does not compute them
         require(self.modes[0] == 0 && self.modes[1] <= 1 && self.w != 0 && self.ldvl >= 1)?;
         let a = matrix(dtype, self.a, self.n, self.n, self.lda)?;
         let vectors = match self.modes[1] {
@@ -621,9 +620,10 @@ impl General {
     }
 }
 
-/// The eigenvalues and eigenvectors of a real matrix in LAPACK's form. Complex eigenvalues form conjugate pairs. In
-/// each pair, the eigenvalue with the positive imaginary part is first, and the pair's two columns contain the real and
-/// the imaginary parts of its eigenvector. `None` if the complex eigenvalues do not form pairs.
+/// Converts the eigenvalues and eigenvectors of a real matrix to LAPACK's form. Complex eigenvalues form conjugate
+/// pairs. In each pair, the eigenvalue with the positive imaginary part is first, and the pair's two columns contain
+/// the real and the imaginary parts of its eigenvector. An imaginary part counts as 0 if it is at most 1e-10 times
+/// `scale`. `None` if the complex eigenvalues do not form pairs.
 fn in_pairs(values: &[C], vectors: &Columns, scale: f64) -> Option<(Vec<C>, Columns)> {
     let n = values.len();
     let (mut w, mut columns) = (Vec::new(), Vec::new());

@@ -182,7 +182,7 @@ macro_rules! exported {
             potrf_batched(handle, DenseDtype::$dtype, fill, n, a as u64, lda, codes as u64, batch)
         }
 
-        /// Writes the number of elements of work memory that the function below needs.
+        /// Writes the number of elements of work memory that `orgqr` (for complex numbers, `ungqr`) needs.
         ///
         /// # Safety
         /// `size` must be null or valid for writing a number.
@@ -222,7 +222,7 @@ macro_rules! exported {
             orgqr(handle, dtype, lengths, a as u64, lda, tau as u64, work as u64, size, code as u64)
         }
 
-        /// Writes the number of elements of work memory that singular values by Jacobi's method need.
+        /// Writes the number of elements of work memory that `gesvdj` (singular values by Jacobi's method) needs.
         ///
         /// # Safety
         /// `size` must be null or valid for writing a number.

@@ -115,7 +115,7 @@ pub(crate) fn qr(a: &mut Columns) -> Reflections {
     all
 }
 
-/// The first columns of a product of reflections, whose vectors are below the diagonal of `a`.
+/// Returns the first columns of a product of reflections. The vectors of the reflections are below the diagonal of `a`.
 pub(crate) fn orthonormal(a: &Columns, tau: &[C]) -> Columns {
     let (m, n) = (a.rows, a.columns);
     let mut q = Columns::identity(m, n);

@@ -15,9 +15,9 @@ struct Rotation {
 }
 
 impl Rotation {
-    /// The rotation that diagonalises the 2 x 2 Hermitian matrix with the diagonal elements `first` and `second` and
-    /// the off-diagonal element `off`. For two columns, these are their squared norms and their inner product, and the
-    /// rotation makes the columns orthogonal.
+    /// Returns the rotation that diagonalises the 2 x 2 Hermitian matrix with the diagonal elements `first` and
+    /// `second` and the off-diagonal element `off`. For two columns, these are their squared norms and their inner
+    /// product, and the rotation makes the columns orthogonal.
     fn of(first: f64, second: f64, off: C) -> Rotation {
         let size = off.norm();
         let half = (second - first) / (2.0 * size);
@@ -47,7 +47,7 @@ fn dot(x: &[C], y: &[C]) -> C {
     x.iter().zip(y).map(|(x, y)| x.conj() * y).sum()
 }
 
-/// The columns in the given order.
+/// Returns the columns of `a` whose indices are in `order`, in this order.
 fn reordered(a: &Columns, order: &[usize]) -> Columns {
     Columns::made(a.rows, order.len(), |i, j| a[(i, order[j])])
 }
@@ -60,7 +60,8 @@ pub(crate) fn svd(a: &Columns) -> Option<(Vec<f64>, Columns, Columns)> {
     }
     let n = a.columns;
     let (mut a, mut v) = (a.clone(), Columns::identity(n, n));
-    // squares would underflow for small matrices and overflow for large ones
+    // the matrix is divided by its largest element, because otherwise squares of very small or very large elements
+    // would underflow or overflow
     let scale = match a.largest() {
         0.0 => 1.0,
         largest => largest,
@@ -110,7 +111,8 @@ fn complete(u: &mut Columns, known: usize) {
         let best = (0..u.rows).map(|place| {
             let mut new = vec![C::ZERO; u.rows];
             new[place] = C::ONE;
-            // the known columns are subtracted twice, because the first pass leaves rounding errors
+            // the components along the previous columns are subtracted twice, because the first pass leaves rounding
+            // errors
             for k in (0..j).chain(0..j) {
                 let part = dot(u.column(k), &new);
                 new.iter_mut().zip(u.column(k)).for_each(|(x, u)| *x -= part * u);

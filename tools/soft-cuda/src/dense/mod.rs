@@ -17,10 +17,10 @@ use num_complex::Complex;
 pub(crate) use schur::eig;
 use std::ops::{Index, IndexMut};
 
-/// The type of all computations.
+/// The number type of all computations in this module.
 pub(crate) type C = Complex<f64>;
 
-/// The dtypes of factorizations.
+/// The dtypes of matrices in device memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DenseDtype {
     Float32,
@@ -30,7 +30,7 @@ pub(crate) enum DenseDtype {
 }
 
 impl DenseDtype {
-    /// The dtype for a `cudaDataType`.
+    /// Returns the dtype for the number of a `cudaDataType`; `None` if there is no factorization in this dtype.
     pub(crate) fn of(code: u32) -> Option<DenseDtype> {
         match code {
             0 => Some(DenseDtype::Float32),
@@ -50,12 +50,12 @@ impl DenseDtype {
         }
     }
 
-    /// The dtype of the real and imaginary parts.
+    /// Returns the dtype of the real and imaginary parts.
     pub(crate) fn real(self) -> DenseDtype {
         if self.is_double() { DenseDtype::Float64 } else { DenseDtype::Float32 }
     }
 
-    /// The complex dtype of the same precision.
+    /// Returns the complex dtype of the same precision.
     pub(crate) fn complex(self) -> DenseDtype {
         if self.is_double() { DenseDtype::Complex128 } else { DenseDtype::Complex64 }
     }
@@ -114,12 +114,12 @@ impl Columns {
         Columns { rows, columns, elements: vec![C::ZERO; rows * columns] }
     }
 
-    /// The first `columns` columns of the identity matrix with `rows` rows.
+    /// Returns the first `columns` columns of the identity matrix with `rows` rows.
     pub(crate) fn identity(rows: usize, columns: usize) -> Columns {
         Columns::made(rows, columns, |i, j| if i == j { C::ONE } else { C::ZERO })
     }
 
-    /// A matrix from a function of row and column.
+    /// Creates a matrix. Its element in row `i` and column `j` is `element(i, j)`.
     pub(crate) fn made(rows: usize, columns: usize, element: impl Fn(usize, usize) -> C) -> Columns {
         let mut out = Columns::zeros(rows, columns);
         for j in 0..columns {
@@ -136,12 +136,12 @@ impl Columns {
         &mut self.elements[j * self.rows..][..self.rows]
     }
 
-    /// The conjugate transpose.
+    /// Returns the conjugate transpose.
     pub(crate) fn adjoint(&self) -> Columns {
         Columns::made(self.columns, self.rows, |i, j| self[(j, i)].conj())
     }
 
-    /// The product with another matrix.
+    /// Returns the product `self` times `other`.
     #[cfg(test)]
     pub(crate) fn times(&self, other: &Columns) -> Columns {
         let sum = |i: usize, j: usize| (0..self.columns).map(|k| self[(i, k)] * other[(k, j)]).sum();
@@ -153,7 +153,8 @@ impl Columns {
     }
 }
 
-/// The quotient `x / y`. If `y` is real, the real and the imaginary part of `x` are each divided by this real number.
+/// Returns the quotient `x / y`. If `y` is real, the real and the imaginary part of `x` are each divided by this real
+/// number.
 pub(crate) fn quotient(x: C, y: C) -> C {
     if y.im == 0.0 { C::new(x.re / y.re, x.im / y.re) } else { x / y }
 }
@@ -170,12 +171,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The place of a list of `length` consecutive numbers, as a matrix with one column.
+    /// Describes a list of `length` consecutive numbers as a matrix with one column.
     pub(crate) fn list(dtype: DenseDtype, address: u64, length: usize) -> Place {
         Place { dtype, address, rows: length, columns: usize::from(length > 0), leading: length }
     }
 
-    /// The place of the `i`-th matrix after this one, in a batch of consecutive matrices.
+    /// Returns the `i`-th matrix after this one, in a batch of consecutive matrices.
     pub(crate) fn next(self, i: usize) -> Place {
         let bytes = i * self.leading * self.columns * self.dtype.size();
         Place { address: self.address + bytes as u64, ..self }
@@ -210,12 +211,12 @@ impl Place {
         Ok(())
     }
 
-    /// Writes a list of real numbers to this place.
+    /// Writes a list of real numbers to this matrix, which must have one column.
     pub(crate) fn write_reals(&self, memory: &mut Memory, from: &[f64]) -> Result<(), Fault> {
         self.write(memory, &Columns { rows: self.rows, columns: 1, elements: from.iter().map(|&x| x.into()).collect() })
     }
 
-    /// Writes a list of complex numbers to this place.
+    /// Writes a list of complex numbers to this matrix, which must have one column.
     pub(crate) fn write_list(&self, memory: &mut Memory, from: &[C]) -> Result<(), Fault> {
         self.write(memory, &Columns { rows: self.rows, columns: 1, elements: from.to_vec() })
     }

@@ -35,8 +35,8 @@ fn reduce(a: &mut Columns, q: &mut Columns) {
     }
 }
 
-/// Returns the shift for a step of the QR algorithm. The 2 x 2 block whose last row is `end` has two eigenvalues; the
-/// shift is the one that is nearer to the last element of the block.
+/// Returns the shift for a step of the QR algorithm. The shift is an eigenvalue of the 2 x 2 block whose last row is
+/// `end`: the eigenvalue that is nearer to the last element of the block.
 fn shift(t: &Columns, end: usize) -> C {
     let (a, b, c, d) = (t[(end - 1, end - 1)], t[(end - 1, end)], t[(end, end - 1)], t[(end, end)]);
     let half = (a - d) / 2.0;
@@ -60,8 +60,8 @@ fn step(t: &mut Columns, q: &mut Columns, first: usize, last: usize, shift: C) {
             t[(k, j)] = c.conj() * upper + s.conj() * lower;
             t[(k + 1, j)] = c * lower - s * upper;
         }
-        // each rotation is later applied to two columns as well, also above the block, because these elements belong to
-        // the triangular matrix
+        // each rotation is later applied to two columns as well, also to their elements above the block, because these
+        // elements belong to the triangular matrix
         rotations.push((k, c, s));
     }
     for (k, c, s) in rotations {

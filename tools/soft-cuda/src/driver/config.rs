@@ -6,7 +6,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Where the counts of launches, allocations and copies are written at exit.
+/// The destination of the counts of launches, allocations and copies, which are written at exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// To stderr.
@@ -26,7 +26,7 @@ pub struct Config {
     pub order: Order,
     /// The number of the allocation that fails. The first allocation has number 1.
     pub fail_allocation: Option<u64>,
-    /// Where the counts of operations are written at exit.
+    /// The destination of the counts of operations; `None` if the counts are not written.
     pub counts: Option<Output>,
     /// Whether allocations that were never freed are listed at exit.
     pub leaks: bool,

@@ -31,7 +31,8 @@ const CAPABILITY: [i32; 2] = [9, 1];
 /// The largest valid number of a `CUdevice_attribute`.
 const LAST_ATTRIBUTE: i32 = 150;
 
-/// The value of a `CUdevice_attribute`. All other attributes are 0, because they are features that this device lacks.
+/// Returns the value of a `CUdevice_attribute`. Attributes that are not listed here are 0, because they describe
+/// features that this device lacks.
 fn attribute(attribute: i32) -> Result<i32> {
     Ok(match attribute {
         1 => MOST_THREADS as i32,
@@ -149,7 +150,7 @@ pub unsafe extern "C" fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], device: c_int) 
     })
 }
 
-/// Returns the memory of a device in bytes.
+/// Returns the size of a device's memory in bytes.
 ///
 /// # Safety
 /// `bytes` must be null or valid for writing a number.

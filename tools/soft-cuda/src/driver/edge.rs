@@ -27,7 +27,7 @@ static DRIVER: LazyLock<Mutex<Driver>> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// The context that is current on this thread, or 0.
+    /// The handle of the context that is current on this thread, or 0.
     static CURRENT: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -36,13 +36,13 @@ pub(crate) fn lock() -> MutexGuard<'static, Driver> {
     DRIVER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The time after which a thread that waits for other devices checks again.
+/// The time after which a thread that waits for other devices checks again whether its device has failed.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The condition variable that is notified when data has arrived from another device.
 static CHANGED: Condvar = Condvar::new();
 
-/// After data has arrived from another device, continues the work that waits for other devices.
+/// Continues the work that waits for other devices. It is called when data has arrived from another device.
 pub(crate) fn advance() {
     lock().advance();
     CHANGED.notify_all();
@@ -67,10 +67,10 @@ pub(crate) fn finish_device(device: usize) {
     drop(settle(driver, goals));
 }
 
-/// Registers the report for the end of the process.
+/// Registers a function that writes the report at the end of the process.
 fn report_at_exit() {
     extern "C" fn report() {
-        // if a thread still works and holds the lock, nothing is reported, because the counts would be incomplete
+        // if another thread still holds the lock, nothing is reported, because the counts would be incomplete
         if let Ok(driver) = DRIVER.try_lock() {
             driver.report();
         }
@@ -79,7 +79,7 @@ fn report_at_exit() {
     unsafe { libc::atexit(report) };
 }
 
-/// The context that is current on this thread, or 0.
+/// The handle of the context that is current on this thread, or 0.
 pub(crate) fn current() -> u64 {
     CURRENT.get()
 }
@@ -89,18 +89,18 @@ pub(super) fn set_current(context: u64) {
     CURRENT.set(context);
 }
 
-/// The error code of a result; 0 for success.
+/// Returns the error code of a result; 0 for success.
 pub(super) fn code(result: Result<()>) -> u32 {
     result.map_or_else(|code| code.0, |()| 0)
 }
 
-/// Runs a function that needs an initialised driver.
+/// Calls `f` with the driver; returns the error code. It is an error if the driver is not initialised.
 pub(super) fn call(f: impl FnOnce(&mut Driver) -> Result<()>) -> u32 {
     let mut driver = lock();
     code(driver.check_initialised().and_then(|()| f(&mut driver)))
 }
 
-/// Runs a function that needs the context that is current on this thread. The function gets the device of this context.
+/// Calls `f` with the driver and the device of the context that is current on this thread; returns the error code.
 pub(super) fn call_in_context(f: impl FnOnce(&mut Driver, usize) -> Result<()>) -> u32 {
     call(|driver| {
         let device = driver.device_of(current())?;

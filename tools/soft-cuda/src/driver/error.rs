@@ -9,7 +9,7 @@ pub struct Code(pub u32);
 /// The result of a function of the driver.
 pub type Result<T, E = Code> = std::result::Result<T, E>;
 
-/// Writes a result to the caller's address.
+/// Writes `value` to the caller's address `at`; returns an error if `at` is null.
 ///
 /// # Safety
 /// `at` must be null or valid for writing a `V`.
@@ -27,7 +27,7 @@ macro_rules! codes {
         impl Code {
             $(#[doc = $text] pub const $name: Code = Code($number);)*
 
-            /// The name and the text of the code, each with a final NUL.
+            /// Returns the name and the English text of the code; `None` if the code is unknown.
             fn words(self) -> Option<(&'static CStr, &'static CStr)> {
                 match self.0 {
                     0 => Some((c"CUDA_SUCCESS", c"no error")),

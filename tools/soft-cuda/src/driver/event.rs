@@ -57,15 +57,15 @@ impl Driver {
         self.check(device)
     }
 
-    /// Returns whether an event has happened. A query of a pending event runs the work up to the event, but still
-    /// reports "not ready"; the next query reports that the event has happened.
+    /// Returns `Ok` if an event has happened, and the error `NOT_READY` if it is pending. The query of a pending event
+    /// runs the work up to the event, so the next query returns `Ok`.
     pub fn event_query(&mut self, handle: u64) -> Result<()> {
         let pending = self.event(handle)?.mark.is_some_and(|mark| self.pending(mark));
         self.event_synchronize(handle)?;
         if pending { Err(Code::NOT_READY) } else { Ok(()) }
     }
 
-    /// The time in milliseconds that passed between two events.
+    /// Returns the time in milliseconds that passed between two events; negative if `to` happened first.
     pub fn event_elapsed(&mut self, from: u64, to: u64) -> Result<f32> {
         let events = [self.event(from)?, self.event(to)?];
         if events.iter().any(|event| !event.timed || event.mark.is_none()) || events[0].device != events[1].device {
@@ -110,7 +110,7 @@ pub extern "C" fn cuEventSynchronize(event: *mut c_void) -> u32 {
     call_and_wait(goals, |driver, _| driver.event_synchronize(event as u64))
 }
 
-/// Returns whether an event has happened.
+/// Returns success if an event has happened, and `CUDA_ERROR_NOT_READY` if it is pending.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventQuery(event: *mut c_void) -> u32 {
     call_in_context(|driver, _| driver.event_query(event as u64))

@@ -17,7 +17,8 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// The position up to which a stream waits if it waits for this event; `None` if the event was never recorded.
+    /// Returns the position up to which a stream waits if it waits for this event; `None` if the event was never
+    /// recorded.
     pub(super) fn waited(&self) -> Option<Waited> {
         self.mark.map(Waited)
     }
@@ -38,7 +39,7 @@ pub(super) struct Function {
     pub(super) loaded: u64,
     pub(super) module: Arc<Module>,
     pub(super) kernel: usize,
-    /// The dynamic shared memory in bytes that a launch may request.
+    /// The largest dynamic shared memory, in bytes, that a launch may request.
     pub(super) most_shared: u32,
 }
 

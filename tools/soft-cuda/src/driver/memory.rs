@@ -9,7 +9,8 @@ use super::{
 use std::ffi::{c_int, c_void};
 
 impl Driver {
-    /// Allocates memory on a device. If the device is full, queued work runs first.
+    /// Allocates memory on a device. If the device is full, the device's queued work runs first, because it may free
+    /// memory.
     pub fn allocate(&mut self, device: usize, bytes: usize) -> Result<u64> {
         if bytes == 0 {
             return Err(Code::INVALID_VALUE);
@@ -35,7 +36,8 @@ impl Driver {
         self.failing = Failing { after: n.saturating_sub(1), count: if n == 0 { 0 } else { count } };
     }
 
-    /// The device of a live allocation that begins at `address`.
+    /// Returns the device of the live allocation that begins at `address`. If there is none, counts and prints a
+    /// refused free.
     fn allocation(&mut self, address: u64) -> Result<usize> {
         let found = self.devices.iter().position(|device| device.allocated.get(&address) == Some(&Lifetime::Live));
         found.ok_or_else(|| {
@@ -47,16 +49,16 @@ impl Driver {
         })
     }
 
-    /// The device of the allocation that begins at `address`. The allocation is live, or its free is queued.
+    /// Returns the device of the allocation that begins at `address`, even if a free of the allocation is queued.
     fn device_with(&self, address: u64) -> Option<usize> {
         self.devices.iter().position(|device| device.allocated.contains_key(&address))
     }
 
-    /// The positions up to which queued work must run before `bytes` bytes can be allocated. The list is empty if the
-    /// device has enough free memory now.
+    /// Returns the positions up to which queued work must run before `bytes` bytes can be allocated. The list is empty
+    /// if the device has enough free memory now.
     fn goals_of_room(&self, device: usize, bytes: usize) -> Vec<Mark> {
         let memory = &self.devices[device].memory;
-        // an allocation larger than the device never has room
+        // if the allocation is larger than the whole memory, it is useless to wait
         let waits = bytes as u64 > memory.limit() - memory.used() && bytes as u64 <= memory.limit();
         if waits { self.goals_of_device(device) } else { Vec::new() }
     }
@@ -74,7 +76,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Frees memory when the stream reaches the position of this call.
+    /// Frees memory when the stream has done all work that was enqueued before this call.
     pub fn free_on(&mut self, device: usize, address: u64, stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         let on = self.allocation(address)?;
@@ -83,8 +85,8 @@ impl Driver {
         self.put_on(stream, "free", Work::Free(on, address), 0)
     }
 
-    /// The device with an allocation that contains all `bytes` bytes at `address`. Allocations with a queued free are
-    /// ignored.
+    /// Returns the device with an allocation that contains all `bytes` bytes at `address`. Allocations with a queued
+    /// free are ignored.
     pub(crate) fn holder(&self, address: u64, bytes: usize) -> Result<usize> {
         let has = |device: &Device| {
             let (start, size) = device.memory.allocation(address)?;
@@ -181,16 +183,17 @@ fn with_pool(pool: *mut c_void, f: impl FnOnce() -> Result<()>) -> u32 {
     })
 }
 
-/// Sets how a pool keeps memory. The call has no effect, because pools keep no memory here.
+/// Sets an attribute of a pool, such as the amount of freed memory that it keeps for reuse. The call has no effect,
+/// because pools keep no memory here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolSetAttribute(pool: *mut c_void, attribute: u32, value: *mut c_void) -> u32 {
-    // the known attributes say which memory may be reused, and how much memory is kept
+    // attributes 1 to 4 determine which freed memory may be reused, and how much of it is kept
     let known = (1..=4).contains(&attribute) && !value.is_null();
     with_pool(pool, || if known { Ok(()) } else { Err(Code::INVALID_VALUE) })
 }
 
-/// Returns an attribute of a pool: the number of bytes now reserved from the system, or now allocated. Because pools
-/// keep no memory, both are the number of bytes allocated on the device.
+/// Returns an attribute of a pool: the number of bytes that are reserved from the system, or that are allocated.
+/// Because pools keep no memory, both are the number of bytes allocated on the device.
 ///
 /// # Safety
 /// `value` must be null or valid for writing a number.
@@ -208,7 +211,7 @@ pub unsafe extern "C" fn cuMemPoolGetAttribute(pool: *mut c_void, attribute: u32
     })
 }
 
-/// Releases memory that a pool keeps. It does nothing, because pools keep no memory here.
+/// Releases freed memory that a pool keeps. The call has no effect, because pools keep no memory here.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemPoolTrimTo(pool: *mut c_void, _keep: usize) -> u32 {
     with_pool(pool, || Ok(()))

@@ -1,8 +1,8 @@
 //! The driver, `libcuda`: the exported functions, and the state that they share.
 //!
 //! Every exported function is a thin layer over a safe method of [`Driver`]; the tests call these methods. One lock
-//! protects everything. Work on streams is queued, and runs as late as the order of streams allows (`queue`). Work that
-//! nobody has waited for has not run.
+//! protects the whole state. Work on streams is queued, and runs as late as possible: usually only when the host waits
+//! for it, or when other running work depends on it (`queue`).
 //!
 //! The modules depend on each other in this order: `error`, `config`, `counts`, `work` (streams and their work),
 //! `handles`, then `state` (the driver), `edge` (the driver of this process), and a file for each kind of function.

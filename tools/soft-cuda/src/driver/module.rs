@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-/// Attributes of a kernel, with their numbers in `CUfunction_attribute`.
+/// This constant and the next four are numbers of attributes of kernels (`CUfunction_attribute`).
 const MAX_THREADS: u32 = 0;
 const SHARED_BYTES: u32 = 1;
 const LOCAL_BYTES: u32 = 3;
@@ -30,14 +30,14 @@ impl Driver {
             eprintln!("soft-cuda: {error}");
             Code::INVALID_PTX
         })?;
-        // loading only allocates the memory for the module's variables
+        // loading can fail only if there is no memory for the module's variables
         module.load(&mut self.devices[device].memory).map_err(|_| Code::OUT_OF_MEMORY)?;
         let handle = self.handle();
         self.modules.insert(handle, Loaded { device, module: Arc::new(module) });
         Ok(handle)
     }
 
-    /// Unloads a module when all work of its device is done.
+    /// Unloads a module, after all work of its device is done.
     pub fn module_unload(&mut self, handle: u64) -> Result<()> {
         let device = self.modules.get(&handle).ok_or(Code::INVALID_HANDLE)?.device;
         self.finish_device(device);
@@ -49,7 +49,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Returns a kernel of a module by name.
+    /// Returns a new handle of the kernel `name` of a module.
     pub fn module_function(&mut self, module: u64, name: &str) -> Result<u64> {
         let loaded = self.modules.get(&module).ok_or(Code::INVALID_HANDLE)?;
         let kernel = loaded.module.kernel(name).ok_or(Code::NOT_FOUND)?;
@@ -70,7 +70,7 @@ impl Driver {
         self.functions.get(&handle).ok_or(Code::INVALID_HANDLE)
     }
 
-    /// Allows launches of a kernel to request this much dynamic shared memory.
+    /// Allows launches of a kernel to request up to `bytes` bytes of dynamic shared memory.
     pub fn function_allow_shared(&mut self, handle: u64, bytes: i32) -> Result<()> {
         let function = self.functions.get_mut(&handle).ok_or(Code::INVALID_HANDLE)?;
         let most = i64::from(MOST_SHARED) - function.info().shared_bytes as i64;
@@ -132,7 +132,7 @@ pub extern "C" fn cuModuleUnload(module: *mut c_void) -> u32 {
     call_and_wait(goals, |driver, _| driver.module_unload(module as u64))
 }
 
-/// Returns a kernel of a module by name.
+/// Returns a new handle of the kernel `name` of a module.
 ///
 /// # Safety
 /// `function` must be null or valid for writing a handle; `name` must be null or a text that ends with a NUL.
@@ -153,8 +153,8 @@ pub unsafe extern "C" fn cuModuleGetFunction(
     })
 }
 
-/// Sets an attribute of a kernel: the dynamic shared memory that a launch may request. The split between shared memory
-/// and cache has no effect here.
+/// Sets an attribute of a kernel: the largest dynamic shared memory that a launch may request. The attribute that
+/// splits memory between shared memory and cache is accepted, but has no effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuFuncSetAttribute(function: *mut c_void, attribute: u32, value: c_int) -> u32 {
     const CARVEOUT: u32 = 9;

@@ -1,5 +1,5 @@
-//! Pinned host memory. Copies from and to pinned memory are queued on a stream like other work. The host sees the
-//! effect of a copy only after waiting for it, and must not change the copied memory before.
+//! Pinned host memory. Copies from and to pinned memory are queued on a stream like other work. Until the host has
+//! waited for a copy, it must neither read the copy's result nor change the copy's source.
 
 use super::{
     edge::{call_and_wait, call_in_context},
@@ -94,7 +94,7 @@ impl Driver {
         self.put_on(stream, "copy to the host", Work::On(holder, Box::new(job)), 0)
     }
 
-    /// The positions up to which all work of all devices is done.
+    /// Returns a position in each stream of all devices, which includes all work that is now on the stream.
     fn goals_of_all(&self) -> Vec<Mark> {
         (0..self.devices.len()).flat_map(|device| self.goals_of_device(device)).collect()
     }
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn cuMemHostAlloc(memory: *mut *mut c_void, bytes: usize, 
     })
 }
 
-/// Frees pinned host memory, after all work is done.
+/// Frees pinned host memory, after waiting for all devices.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemFreeHost(memory: *mut c_void) -> u32 {
     call_and_wait(|driver, _| Ok(driver.goals_of_all()), |driver, _| driver.host_free(memory as u64))

@@ -13,10 +13,10 @@ use crate::{
 };
 use std::{borrow::Cow, time::Instant};
 
-/// The number of queued entries above which a stream runs its oldest entry.
+/// The number of queued entries above which a stream runs its oldest entries.
 const MOST_WORK: usize = 4096;
 
-/// The number of bytes of host memory in queued copies above which the oldest copies run.
+/// The number of bytes of host memory in all queued copies above which a stream runs its oldest entries.
 const MOST_STAGED: usize = 256 << 20;
 
 /// Makes a planted mistake instead of doing the work.
@@ -87,7 +87,7 @@ impl Driver {
         self.pending(Mark { stream, order: u64::MAX })
     }
 
-    /// The position (mark) of the newest work that the stream can have now.
+    /// Returns a position that includes all work that is now on the stream.
     pub(super) fn goals_of_stream(&self, stream: u64) -> Vec<Mark> {
         vec![Mark { stream, order: self.next_order - 1 }]
     }
@@ -104,15 +104,15 @@ impl Driver {
         goals
     }
 
-    /// The position of the newest work in each stream of a device. The stream that was created last is last in the
-    /// list.
+    /// Returns a position in each stream of a device, which includes all work that is now on the stream. The stream
+    /// that was created last is last in the list.
     pub(super) fn goals_of_device(&self, device: usize) -> Vec<Mark> {
         let of_device = self.streams.iter().filter(|(_, stream)| stream.device == device);
         of_device.map(|(&stream, _)| Mark { stream, order: self.next_order - 1 }).collect()
     }
 
-    /// Some work involves other devices, which wait for it even if this process does not. Runs each stream up to the
-    /// last work of this kind that has not begun.
+    /// Runs each stream up to its last [`Work::Remote`] that has not begun. Other devices wait for this work, even if
+    /// this process does not.
     pub(crate) fn advance(&mut self) {
         let last = |(&stream, state): (&u64, &Stream)| {
             let waits = |entry: &&Entry| matches!(entry.work, Work::Remote { begun: false, .. });
@@ -147,7 +147,7 @@ impl Driver {
                     path.pop();
                     continue;
                 }
-                // the loop ends, because blocking work always has a lower order
+                // the loop ends, because work waits only for work that was enqueued earlier
                 match self.blocker(next.stream) {
                     Some(mark) => path.push(mark),
                     None if self.run_first(next.stream) => {}
@@ -158,8 +158,8 @@ impl Driver {
         }
     }
 
-    /// The position up to which other work must be done before the first work of this stream can run; `None` if the
-    /// first work can run now.
+    /// Returns the position up to which another stream must be done before the first work of this stream can run;
+    /// `None` if the first work can run now.
     fn blocker(&self, stream: u64) -> Option<Mark> {
         let state = self.streams.get(&stream)?;
         let first = state.queue.front()?;
@@ -247,8 +247,8 @@ impl Driver {
         Ok(None)
     }
 
-    /// Discards the work of a device whose context is lost. The device's memory stays allocated, even if its free was
-    /// queued.
+    /// Discards the queued work of a device whose context has failed or is destroyed. Allocations whose free was queued
+    /// stay allocated.
     pub(super) fn drop_work(&mut self, device: usize) {
         for stream in self.streams.values_mut().filter(|stream| stream.device == device) {
             for entry in std::mem::take(&mut stream.queue) {

@@ -10,12 +10,12 @@ use super::{
 use std::fs;
 
 impl Driver {
-    /// The counts of launches, allocations, copies and refused frees so far.
+    /// Returns the counts of launches, allocations, copies and refused frees so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Address and size of each allocation that was not freed.
+    /// Returns the address and the size in bytes of each allocation that was not freed.
     pub fn leaks(&self) -> Vec<(u64, u64)> {
         let of = |device: &Device| {
             let all = device.memory.allocations();
@@ -24,7 +24,8 @@ impl Driver {
         self.devices.iter().flat_map(of).collect()
     }
 
-    /// Writes counts and leaks to the configured destination. It is called when the process ends.
+    /// Writes the counts to the configured destination, and leaks to stderr, if the settings request them. It is called
+    /// when the process ends.
     pub(super) fn report(&self) {
         match &self.config.counts {
             Some(Output::Stderr) => eprint!("soft-cuda:\n{}", self.counts),

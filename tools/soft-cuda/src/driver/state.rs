@@ -30,9 +30,9 @@ pub struct Driver {
     /// The device and the address of each queued free. The key is the position of the free in the order of all enqueued
     /// work.
     pub(super) freeing: BTreeMap<u64, (usize, u64)>,
-    /// Host memory in bytes that queued copies hold.
+    /// The size in bytes of the host memory that queued copies hold.
     pub(super) staged: usize,
-    /// Which of the next allocations fail.
+    /// The next allocations that are to fail.
     pub(super) failing: Failing,
     pub(super) next_order: u64,
     initialised: bool,
@@ -49,11 +49,11 @@ pub(super) struct Device {
     pub(super) pool: u64,
     /// Handle of the device's default stream, which callers never see.
     pub(super) default_stream: u64,
-    /// The number of retains of the context that were not released; at 0 the context does not exist.
+    /// The number of references to the context (retains minus releases). At 0 the context does not exist.
     pub(super) retained: u32,
-    /// The error that every call in the context returns after a kernel has failed.
+    /// The error that every call in the context returns after work on the device has failed.
     pub(super) fault: Option<Code>,
-    /// The callers' allocations, by address.
+    /// The allocations that callers have made, by address.
     pub(super) allocated: BTreeMap<u64, Lifetime>,
 }
 
@@ -66,17 +66,17 @@ pub(super) enum Lifetime {
     Freeing,
 }
 
-/// Determines which of the next allocations fail.
+/// The next allocations that are to fail: `count` allocations, after `after` allocations that succeed.
 #[derive(Debug, Default)]
 pub(super) struct Failing {
-    /// The number of allocations before the first failure.
+    /// The number of allocations before the first failing allocation.
     pub(super) after: u64,
-    /// The number of failures.
+    /// The number of failing allocations.
     pub(super) count: u64,
 }
 
 impl Failing {
-    /// Returns whether the next allocation fails, and counts this allocation.
+    /// Counts an allocation, and returns whether it must fail.
     pub(super) fn take(&mut self) -> bool {
         if self.count == 0 {
             return false;
@@ -91,7 +91,7 @@ impl Failing {
 }
 
 impl Driver {
-    /// A driver in its initial state.
+    /// Creates a driver in its initial state.
     pub fn new(config: Config) -> Driver {
         let mut driver = Driver {
             counts: Counts::default(),
@@ -140,31 +140,31 @@ impl Driver {
         self.initialised.then_some(()).ok_or(Code::NOT_INITIALIZED)
     }
 
-    /// A new handle, never used before.
+    /// Returns a new handle, which was never used before.
     pub(crate) fn handle(&mut self) -> u64 {
         self.next_handle += 16;
         self.next_handle
     }
 
-    /// The device of a context.
+    /// Returns the index of the device of a context. Returns an error if the context does not exist or was destroyed.
     pub(crate) fn device_of(&self, context: u64) -> Result<usize> {
         let device = self.devices.iter().position(|device| device.context == context).ok_or(Code::INVALID_CONTEXT)?;
         if self.devices[device].retained == 0 { Err(Code::CONTEXT_IS_DESTROYED) } else { Ok(device) }
     }
 
-    /// Returns the error of the device if one of its kernels has failed.
+    /// Returns the device's error if work on the device has failed.
     pub(crate) fn check(&self, device: usize) -> Result<()> {
         self.devices[device].fault.map_or(Ok(()), Err)
     }
 
-    /// Prints the fault, and makes every later call on the device fail.
+    /// Prints the fault, discards the device's queued work, and makes every later call on the device fail.
     pub(super) fn fail(&mut self, device: usize, what: &str, fault: &Fault) {
         eprintln!("soft-cuda: {what}: {fault}");
         self.devices[device].fault = Some(Code(fault.code()));
         self.drop_work(device);
     }
 
-    /// Retains the device's context.
+    /// Retains the device's context, and returns its handle. The first retain creates the context.
     pub fn retain(&mut self, device: usize) -> Result<u64> {
         let state = self.devices.get_mut(device).ok_or(Code::INVALID_DEVICE)?;
         if state.retained == 0 {

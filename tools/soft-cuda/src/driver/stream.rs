@@ -24,7 +24,7 @@ impl Driver {
         Ok(handle)
     }
 
-    /// The stream of a handle; 0 and 1 are the default stream of `device`.
+    /// Returns the stream of a handle; 0 and 1 are the default stream of `device`.
     pub(crate) fn stream(&self, device: usize, handle: u64) -> Result<u64> {
         match handle {
             0 | 1 => Ok(self.devices[device].default_stream),
@@ -40,13 +40,13 @@ impl Driver {
         }
     }
 
-    /// The stream of a handle, which must belong to `device`.
+    /// Like `stream`, but returns an error if the stream belongs to another device.
     pub(crate) fn stream_on(&self, device: usize, handle: u64) -> Result<u64> {
         let stream = self.stream(device, handle)?;
         if self.streams[&stream].device == device { Ok(stream) } else { Err(Code::INVALID_HANDLE) }
     }
 
-    /// The device of a stream that is known to exist.
+    /// Returns the device of a stream, which must exist.
     pub(crate) fn stream_device(&self, stream: u64) -> usize {
         self.streams[&stream].device
     }
@@ -72,8 +72,8 @@ impl Driver {
         self.check(device)
     }
 
-    /// Returns whether all work on a stream is done. A query of a busy stream runs the work, but still reports "not
-    /// ready"; the next query reports that the work is done.
+    /// Returns `Ok` if all work on a stream is done, and otherwise the error `NOT_READY`. The query of a busy stream
+    /// runs its work, so the next query usually returns `Ok`.
     pub fn stream_query(&mut self, device: usize, handle: u64) -> Result<()> {
         let stream = self.stream(device, handle)?;
         let busy = self.is_busy(stream);
@@ -112,7 +112,7 @@ pub extern "C" fn cuStreamSynchronize(stream: *mut c_void) -> u32 {
     call_and_wait(goals, |driver, device| driver.stream_synchronize(device, stream as u64))
 }
 
-/// Returns whether all work on a stream is done.
+/// Returns success if all work on a stream is done, and `CUDA_ERROR_NOT_READY` otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuStreamQuery(stream: *mut c_void) -> u32 {
     call_in_context(|driver, device| driver.stream_query(device, stream as u64))

@@ -25,7 +25,7 @@ fn read(driver: &mut Driver, address: u64, bytes: usize, stream: u64) -> Result<
     Ok(content)
 }
 
-/// Enqueues work that fails as a kernel does.
+/// Enqueues work that fails with a fault, like an incorrect kernel.
 fn crash(driver: &mut Driver, stream: u64) {
     let job = Box::new(|_: &mut crate::memory::Memory| Err(Fault::Failed("on purpose".to_string())));
     driver.put_on(stream, "crash", Work::On(0, job), 0).unwrap();
@@ -85,7 +85,7 @@ fn events_order_streams() {
     assert_eq!(driver.event_query(event), Err(Code::NOT_READY));
     assert_eq!(read(&mut driver, memory, 1, reader), Ok(vec![1]), "no more than up to the event");
     assert_eq!(driver.event_query(event), Ok(()));
-    // a stream waits for the position that the event has at the time of the call
+    // a stream waits for the position that the event has when `stream_wait_event` is called
     driver.event_record(0, event, writer).unwrap();
     driver.stream_wait_event(0, reader, event).unwrap();
     driver.fill(0, memory, 3, 1, writer).unwrap();

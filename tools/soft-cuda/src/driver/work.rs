@@ -1,21 +1,21 @@
-//! The work that calls enqueue on a device, and streams, which are queues of such work.
+//! The work that the driver's functions put on streams, and streams, which are queues of work.
 
 use crate::{exec::Launch, fault::Fault, memory::Memory, ptx::Module};
 use std::{borrow::Cow, collections::VecDeque, fmt, sync::Arc};
 
-/// A function that does its work on a device's memory.
+/// A function that reads and writes a device's memory.
 pub(crate) type Job = Box<dyn FnOnce(&mut Memory) -> std::result::Result<(), Fault> + Send>;
 
 /// Work that depends on other devices, of this process or of other processes, and waits for their data.
 pub(crate) trait Remote: Send {
-    /// Called when the stream reaches the work.
+    /// Begins the work. It is called when all earlier work of the stream is done.
     fn begin(&mut self, memory: &mut Memory) -> std::result::Result<(), Fault>;
 
-    /// Ends the work if everything it waits for has arrived; returns whether it has ended.
+    /// Ends the work if all data that it waits for has arrived; returns whether the work has ended.
     fn end(&mut self, memory: &mut Memory) -> std::result::Result<bool, Fault>;
 }
 
-/// Whether a stream and the default stream wait for each other.
+/// The kind of a stream. It determines whether the stream and the default stream wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamKind {
     /// The default stream itself.
@@ -27,7 +27,8 @@ pub(super) enum StreamKind {
 }
 
 impl StreamKind {
-    /// Work on a stream of this kind waits for earlier work on the device's streams of the returned kind.
+    /// Returns a kind of streams: work on a stream of kind `self` waits for earlier work on the device's streams of the
+    /// returned kind.
     pub(super) fn ordered_against(self) -> Option<StreamKind> {
         match self {
             StreamKind::Default => Some(StreamKind::Blocking),
@@ -42,7 +43,7 @@ impl StreamKind {
 pub(super) struct Stream {
     pub(super) device: usize,
     pub(super) kind: StreamKind,
-    /// Whether the stream's handle is destroyed; the stream exists until its work is done.
+    /// Whether the stream's handle is destroyed. The stream is removed when its work is done.
     pub(super) destroyed: bool,
     pub(super) queue: VecDeque<Entry>,
 }
@@ -52,7 +53,7 @@ impl Stream {
         Stream { device, kind, destroyed: false, queue: VecDeque::new() }
     }
 
-    /// The number `order` of the oldest work in the stream.
+    /// Returns the number ([`Entry::order`]) of the oldest work in the stream.
     pub(super) fn front(&self) -> Option<u64> {
         self.queue.front().map(|entry| entry.order)
     }
@@ -68,7 +69,7 @@ pub(super) struct Mark {
 /// Work in the queue of a stream, with a name for messages.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The number of the work. The numbers increase from call to call, over all streams.
+    /// The number of the work. The numbers of all streams form one sequence, in the order of the calls.
     pub(super) order: u64,
     pub(super) what: Cow<'static, str>,
     pub(super) work: Work,
@@ -76,17 +77,17 @@ pub(super) struct Entry {
     pub(super) staged: usize,
 }
 
-/// The kinds of work on a stream.
+/// Work on a stream.
 pub(crate) enum Work {
     /// Work on the memory of one device.
     On(usize, Job),
     /// A launch of a kernel: the device, the module, the index of the kernel, and the configuration.
     Launch(usize, Arc<Module>, usize, Launch),
-    /// A copy of memory; each end is a device and an address.
+    /// A copy from one range of device memory to another.
     Copy {
-        /// The source.
+        /// The device and the address of the source.
         from: (usize, u64),
-        /// The destination.
+        /// The device and the address of the destination.
         to: (usize, u64),
         /// The number of bytes.
         bytes: usize,

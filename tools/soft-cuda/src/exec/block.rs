@@ -1,5 +1,5 @@
-//! Runs a block of threads. Each thread runs until it has to wait for other threads. When these have arrived, the
-//! waiting threads continue.
+//! Runs a block of threads. Each thread runs until it has to wait for other threads at an instruction. When all of
+//! these threads have reached the instruction, they continue.
 
 use super::{
     machine::Machine,
@@ -22,7 +22,7 @@ enum Status {
     Done,
 }
 
-/// The threads that now wait at a barrier.
+/// The threads that are waiting at a barrier.
 #[derive(Clone, Debug, Default)]
 struct Gathering {
     threads: Vec<u32>,
@@ -45,7 +45,7 @@ const BARRIERS: usize = 16;
 pub(super) struct Block {
     status: Vec<Status>,
     threads: Vec<Option<Thread>>,
-    /// Ended threads, kept for reuse.
+    /// The states of ended threads, which new threads reuse.
     idle: Vec<Thread>,
     order: Vec<u32>,
     warps: Vec<Warp>,
@@ -54,7 +54,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Runs a whole block.
+    /// Runs all threads of a block until they end.
     pub fn run(&mut self, machine: &mut Machine<'_>, order: &mut Order) -> Result<(), Fault> {
         let count = machine.launch.block.iter().product::<u32>();
         self.begin(count);
@@ -164,7 +164,7 @@ impl Block {
         self.end_barrier(number, machine)
     }
 
-    /// The barrier at which a thread waits.
+    /// Returns the barrier instruction at which a thread waits.
     fn barrier_of(&mut self, thread: u32, machine: &Machine<'_>) -> Barrier {
         match machine.module.steps[self.state(thread).step()] {
             Step::Barrier(barrier) => barrier,
@@ -172,7 +172,7 @@ impl Block {
         }
     }
 
-    /// Releases the threads at a barrier if all have arrived.
+    /// Releases the threads at a barrier if all threads that the barrier expects have arrived.
     fn end_barrier(&mut self, number: usize, machine: &mut Machine<'_>) -> Result<(), Fault> {
         let gathering = &mut self.barriers[number];
         let there = gathering.threads.len() as u32;
@@ -207,8 +207,8 @@ impl Block {
             }
             self.status[thread as usize] = Status::Ready;
         }
-        // if the barrier is only for some threads, `races` now treats it as a barrier of all threads, so races may be
-        // missed, but no false race is reported
+        // `races` treats every barrier as a barrier of all threads of the block; if a barrier is only for some of them,
+        // races may be missed, but no false race is reported
         machine.races.barrier();
         self.barriers[number] = Gathering { threads, expected: None };
         self.barriers[number].threads.clear();
@@ -241,8 +241,8 @@ impl Block {
         Ok(())
     }
 
-    /// Ends a meeting, which is an instruction, such as a shuffle, at which lanes of a warp wait for each other. If
-    /// each of its lanes has arrived or has ended, the waiting lanes continue. Returns whether they continue.
+    /// Ends a meeting (an instruction such as a shuffle, at which lanes of a warp wait for each other) if each lane in
+    /// its mask has arrived or has ended. The waiting lanes then continue. Returns whether the meeting has ended.
     fn end_meeting(&mut self, warp: usize, index: usize, machine: &mut Machine<'_>) -> bool {
         let meeting = &self.warps[warp].meetings[index];
         if meeting.arrived != meeting.mask & self.warps[warp].alive {
@@ -265,7 +265,8 @@ impl Block {
         true
     }
 
-    /// Makes the fault for the case that no thread can continue. It contains the position at which each thread waits.
+    /// Returns the fault for a block in which no thread can continue. Its text names the instruction at which each
+    /// thread waits.
     fn deadlock(&mut self, machine: &Machine<'_>) -> Fault {
         let mut places: Vec<(usize, Vec<u32>)> = Vec::new();
         for thread in 0..self.status.len() as u32 {
@@ -294,7 +295,7 @@ impl Block {
     }
 }
 
-/// A text with the position of a thread.
+/// Formats the position of a thread: the kernel, the block, the thread, and the PTX statement of step `step`.
 fn place(machine: &Machine<'_>, thread: u32, step: usize) -> String {
     let (line, statement) = machine.module.statement(step);
     let [bx, by, bz] = machine.block;

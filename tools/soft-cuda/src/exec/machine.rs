@@ -28,13 +28,13 @@ pub(super) struct Machine<'m> {
 }
 
 impl Machine<'_> {
-    /// A thread's coordinates in its block.
+    /// Returns a thread's coordinates in its block.
     pub fn position(&self, thread: u32) -> [u32; 3] {
         let [x, y, _] = self.launch.block;
         [thread % x, thread / x % y, thread / x / y]
     }
 
-    /// The value of a special register, in a function whose local variables begin at `local`.
+    /// Returns the value of a special register, in a function whose local variables begin at the address `local`.
     pub fn special(&self, special: Special, thread: u32, local: usize) -> u64 {
         let lane = thread % 32;
         match special {

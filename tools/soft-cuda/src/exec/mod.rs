@@ -30,7 +30,7 @@ use block::Block;
 use machine::Machine;
 use race::Races;
 
-/// A launch counts as endless after this number of steps, summed over all threads.
+/// The number of steps (decoded instructions), summed over all threads, after which a launch counts as endless.
 pub const STEPS: u64 = 1 << 36;
 
 /// Runs a kernel of a loaded module to its end.
@@ -44,7 +44,7 @@ pub fn run(
     run_within(STEPS, module, kernel, launch, memory, order).map(|_| ())
 }
 
-/// Like [`run`], with another limit for the number of steps. Returns the number of steps taken.
+/// Like [`run`], but fails after `limit` steps. Returns the number of executed steps.
 pub fn run_within(
     limit: u64,
     module: &Module,

@@ -13,7 +13,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Brings the numbers of threads into this order.
+    /// Arranges the indices of threads in this order.
     pub(super) fn arrange(&mut self, threads: &mut [u32]) {
         match self {
             Order::Forward => threads.sort_unstable(),
@@ -26,8 +26,8 @@ impl Order {
         }
     }
 
-    /// The number of steps that a thread may run before other threads run. In random order this number varies between
-    /// few and many, so that other threads may also run between a thread's read and the write that follows.
+    /// Returns the number of steps that a thread may run before other threads run. In random order, it is a random
+    /// power of two from 1 to 128, so that other threads may also run between a read of a thread and its next write.
     pub(super) fn turn(&mut self) -> u64 {
         match self {
             Order::Forward | Order::Reverse => u64::MAX,
@@ -35,8 +35,8 @@ impl Order {
         }
     }
 
-    /// The block numbers below `count`, in this order. They are computed without a list, because a launch may have very
-    /// many blocks.
+    /// Iterates over the block indices below `count`, in this order. The indices are computed one by one, because a
+    /// list of all blocks of a launch may not fit into memory.
     pub(super) fn blocks(&mut self, count: u64) -> impl Iterator<Item = u64> + use<> {
         // `i -> (i * step + start) % count` visits all numbers if `step` and `count` have no common factor
         let (step, start) = match self {

@@ -6,9 +6,9 @@ pub(super) struct Private {
     /// The thread's index in the block.
     pub thread: u32,
     pub local: Vec<u8>,
-    /// The start of the current function's part of `local`.
+    /// The index in `local` at which the current function's variables begin.
     pub local_base: usize,
     pub params: Vec<u8>,
-    /// The start of the current function's part of `params`.
+    /// The index in `params` at which the current function's parameters begin.
     pub param_base: usize,
 }

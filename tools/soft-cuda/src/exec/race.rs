@@ -1,9 +1,9 @@
-//! Finds unordered accesses to shared memory. For each byte, the last writer and the readers since the last barrier are
-//! stored.
+//! Finds races: accesses of two threads to the same byte of shared memory without a barrier between them. For each
+//! byte, the last write and up to two reads since the last barrier are stored.
 //!
-//! Within a warp, `__syncwarp` also orders accesses. Each lane has a clock that counts the syncs of the lane, and
-//! stores the latest clock that the lane has seen of each other lane. As CUDA defines, shuffles and votes do not order
-//! accesses.
+//! Within a warp, `__syncwarp` also orders accesses. Each lane has a vector clock: the number of its own calls of
+//! `__syncwarp`, and the latest number that it has received from each other lane. As CUDA defines, shuffles and votes
+//! do not order accesses.
 
 use crate::fault::{Access, Fault};
 use std::ops::Range;
@@ -11,7 +11,8 @@ use std::ops::Range;
 /// Number of lanes of a warp.
 const LANES: usize = 32;
 
-/// An access, packed into 64 bits: its time, its thread, and whether it was atomic. Zero means no access.
+/// An access, packed into 64 bits: its time (the barriers before it, and its thread's clock), its thread, and whether
+/// it is atomic or volatile (`strong`). Zero means no access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stamp(u64);
 
@@ -54,7 +55,8 @@ struct Cell {
     reads: [Stamp; 2],
 }
 
-/// For each lane of a warp, the latest clock that this lane has seen of each other lane.
+/// The vector clocks of a warp: `clocks[i][j]` is the latest clock of lane `j` that lane `i` has received, and
+/// `clocks[i][i]` is the own clock of lane `i`.
 type Clocks = [[u32; LANES]; LANES];
 
 /// The accesses to the shared memory of a block.
@@ -62,13 +64,13 @@ type Clocks = [[u32; LANES]; LANES];
 pub(super) struct Races {
     cells: Vec<Cell>,
     clocks: Vec<Clocks>,
-    /// The warps in which some clock has advanced in this block.
+    /// The warps whose clocks have advanced since the start of the block.
     moved: Vec<usize>,
     /// The number of barriers so far. It is not reset when a new block starts.
     epoch: u32,
 }
 
-/// The clocks at the start of a block: each lane has seen only its own first clock.
+/// Returns the clocks of a warp at the start of a block: the own clock of each lane is 1, and all others are 0.
 fn unseen() -> Clocks {
     let mut clocks = [[0; LANES]; LANES];
     for (lane, row) in clocks.iter_mut().enumerate() {
@@ -216,7 +218,7 @@ mod tests {
         races.warp_barrier(1, 0b11);
         assert!(ok(&mut races, Access::Read, 33));
         assert!(!ok(&mut races, Access::Read, 34));
-        // lane 33 passes on the clock that it has seen of lane 32
+        // thread 33 passes the clock of thread 32 on to thread 34
         races.warp_barrier(1, 0b110);
         assert!(ok(&mut races, Access::Read, 34));
         assert!(!ok(&mut races, Access::Write, 32));

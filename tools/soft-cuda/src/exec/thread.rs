@@ -1,4 +1,4 @@
-//! A thread: its registers, its memory, and how its steps (decoded instructions) are executed.
+//! A thread: its registers, its memory, and the execution of its steps (decoded instructions).
 
 use super::{machine::Machine, private::Private, space::bytes};
 use crate::{
@@ -7,8 +7,8 @@ use crate::{
     ptx::step::{Function, Slot, Step},
 };
 
-/// After this number of steps other threads run, because the thread may be waiting in a loop for another thread's
-/// write.
+/// The number of steps after which a thread pauses and other threads run, because it may be waiting in a loop for
+/// another thread's write.
 const TURN: u64 = 1 << 20;
 
 /// The state of a function that has called another function, stored until the call returns.
@@ -25,11 +25,11 @@ struct Frame {
 #[derive(Debug, Default)]
 pub(super) struct Thread {
     registers: Vec<u64>,
-    /// The start of the current function's registers.
+    /// The index in `registers` at which the current function's registers begin.
     base: usize,
     pub private: Private,
     frames: Vec<Frame>,
-    /// The next step.
+    /// The index of the next step in the module.
     next: u32,
 }
 
@@ -45,8 +45,9 @@ pub(super) enum Stop {
 impl Thread {
     /// Starts a thread of the block at the kernel's first step.
     ///
-    /// If this value was a thread of the same launch before, its constants and parameters are still set. Its registers
-    /// are not poisoned again, because PTX never reads a register before writing it.
+    /// The state of an ended thread of the same launch may be reused. In this case, the constants and the parameters
+    /// are still set. The other registers are not poisoned again, because valid PTX never reads a register before
+    /// writing it.
     pub fn start(&mut self, thread: u32, machine: &Machine<'_>) {
         let kernel = &machine.module.functions[machine.kernel.function];
         self.frames.clear();
@@ -61,7 +62,7 @@ impl Thread {
         self.enter(kernel, [0; 3], machine);
     }
 
-    /// Enters a function, whose registers, local memory and parameters begin at `bases`.
+    /// Enters a function. Its registers, local memory and parameters begin at the three indices in `bases`.
     fn enter(&mut self, function: &Function, bases: [usize; 3], machine: &Machine<'_>) {
         let [base, local_base, param_base] = bases;
         if self.registers.len() == base {
@@ -80,7 +81,7 @@ impl Thread {
         }
     }
 
-    /// The index of the step that runs now, or that ran last.
+    /// Returns the index of the step that is running, or that ran last.
     pub fn step(&self) -> usize {
         self.next.saturating_sub(1) as usize
     }
@@ -93,7 +94,7 @@ impl Thread {
         self.registers[self.base + usize::from(slot)] = value;
     }
 
-    /// Runs until the thread ends or waits, or has done `most` steps.
+    /// Runs until the thread ends, waits, or has executed `most` steps.
     pub fn run(&mut self, machine: &mut Machine<'_>, most: u64) -> Result<Stop, Fault> {
         let turn = TURN.min(most).min(machine.left);
         let mut left = turn;
@@ -223,7 +224,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Returns to the caller with the results.
+    /// Returns from the current function, and copies its results to the caller.
     fn give_back(&mut self, machine: &Machine<'_>) {
         let Some(frame) = self.frames.pop() else { return };
         let callee = self.private.param_base;

@@ -1,8 +1,9 @@
-//! Instructions at which the lanes (threads of a warp) exchange values. Lanes with different masks do this separately.
+//! Instructions at which the lanes (threads of a warp) exchange values. A lane exchanges values only with lanes that
+//! name the same mask.
 
 use crate::ptx::step::{Collective, Reduce, Shuffle, Vote};
 
-/// The value that a lane gets if it reads a lane that does not take part.
+/// The value that a shuffle gives to a lane if it reads from a lane that does not execute the shuffle.
 const POISON: u64 = 0xffff_ffff;
 
 /// The operands of a lane.
@@ -17,9 +18,9 @@ pub(super) struct Meeting {
     /// The step of the instruction; `None` for `__syncwarp`, which lanes may reach at different steps.
     pub step: Option<usize>,
     pub kind: Collective,
-    /// The lanes that are expected.
+    /// The lanes that take part, one bit per lane. The meeting ends when each of these lanes has arrived or has ended.
     pub mask: u32,
-    /// The lanes that have arrived.
+    /// The lanes that have arrived, one bit per lane.
     pub arrived: u32,
     pub operands: [Operands; 32],
 }

@@ -2,24 +2,24 @@
 
 use crate::ptx::step::Space;
 
-/// The generic address of shared memory, which is below all device memory and above all host memory.
+/// The first generic address of shared memory. It is below all device memory and above all host memory.
 pub(crate) const SHARED: u64 = 0x0100_0000_0000_0000;
 
-/// The generic address of a kernel's parameters.
+/// The first generic address of a kernel's parameters.
 pub(crate) const PARAM: u64 = 0x0140_0000_0000_0000;
 
-/// The generic address of the threads' local memory.
+/// The first generic address of the threads' local memory.
 pub(crate) const LOCAL: u64 = 0x0180_0000_0000_0000;
 
 /// Shared memory, parameters, and the local memory of each thread each have an address window of this size, in bytes.
 const WINDOW: u64 = 1 << 32;
 
-/// The generic address of a thread's local memory.
+/// Returns the first generic address of a thread's local memory.
 pub(crate) fn local_window(thread: u32) -> u64 {
     LOCAL + u64::from(thread) * WINDOW
 }
 
-/// The memory space of a generic address, and the address within it.
+/// Returns the memory space of a generic address, and the corresponding address within this space.
 pub(super) fn resolve(address: u64, thread: u32) -> (Space, u64) {
     if address.wrapping_sub(SHARED) < WINDOW {
         (Space::Shared, address - SHARED)

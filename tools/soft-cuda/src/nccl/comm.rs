@@ -14,12 +14,12 @@ use std::{
     thread,
 };
 
-/// The part of a communicator that belongs to one rank.
+/// The communicator of one rank.
 pub(super) struct Comm {
     pub(super) rank: usize,
     pub(super) size: usize,
     pub(super) device: usize,
-    /// The socket to each other rank, for writing.
+    /// The socket to each other rank, for writing; `None` for this rank.
     streams: Vec<Option<Mutex<UnixStream>>>,
     inbox: Mutex<Inbox>,
 }
@@ -39,7 +39,7 @@ fn comms() -> MutexGuard<'static, BTreeMap<u64, Arc<Comm>>> {
     COMMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The communicator of a handle.
+/// Returns the communicator of a handle.
 pub(super) fn find(handle: u64) -> Result<Arc<Comm>> {
     let why = || Status::INVALID_ARGUMENT.because(format!("{handle:#x} is no communicator, or was destroyed"));
     comms().get(&handle).cloned().ok_or_else(why)
@@ -98,7 +98,7 @@ impl Comm {
         let _ = came.send(());
     }
 
-    /// Sends a message. If the other rank is gone, the message is lost.
+    /// Sends a message to a rank. If the rank has closed its socket, the message is lost, and an error is recorded.
     pub(super) fn send(&self, to: usize, message: &[u8]) {
         let Some(stream) = &self.streams[to] else {
             self.inbox().messages[to].push_back(message.to_vec());
@@ -134,7 +134,7 @@ impl Comm {
         self.inbox().error.get_or_insert(status);
     }
 
-    /// The recorded error.
+    /// Returns the recorded error.
     pub(super) fn error(&self) -> Option<Status> {
         self.inbox().error
     }
@@ -152,7 +152,7 @@ impl Comm {
 
     fn shut(&self, how: Shutdown) {
         for stream in self.streams.iter().flatten() {
-            // a socket that the other side has closed gives an error, which is ignored
+            // an error is ignored, because it only means that the other rank has already closed the socket
             let _ = stream.lock().unwrap_or_else(PoisonError::into_inner).shutdown(how);
         }
     }

@@ -1,5 +1,5 @@
-//! Groups between `ncclGroupStart` and `ncclGroupEnd`. The sends and receives of a group are enqueued together on a
-//! stream.
+//! Groups of calls between `ncclGroupStart` and `ncclGroupEnd`. The sends and receives of a group with the same
+//! communicator and stream are enqueued together.
 
 use super::{
     comm::Comm,
@@ -20,7 +20,7 @@ pub(super) struct Part {
     pub(super) bytes: usize,
 }
 
-/// The sends and receives of a communicator on a stream.
+/// The sends and receives of a group with the same communicator and stream.
 pub(super) struct Exchange {
     comm: Arc<Comm>,
     stream: u64,
@@ -108,13 +108,13 @@ fn put(work: Vec<Exchange>) -> Result<()> {
 }
 
 impl Exchange {
-    /// Records the failure of this rank's work in its communicator.
+    /// Records the failure of this rank's work in its communicator; returns the fault.
     fn failed(&self, status: Status, why: String) -> Fault {
         self.comm.fail(status.because(why.clone()));
         Fault::Failed(why)
     }
 
-    /// The number of messages to receive from a rank.
+    /// Returns the number of messages to receive from a rank.
     fn count(&self, from: usize) -> usize {
         self.receives.iter().filter(|part| part.peer == from).count()
     }

@@ -2,7 +2,7 @@
 //!
 //! All ranks of a communicator get the same id, which one process makes. First, each rank connects to this process, and
 //! sends its data: its number, the number of ranks, and its device. The process waits for all ranks and compares their
-//! data. Then it tells all of them to continue, or what is wrong. If nothing is wrong, the ranks connect to each other.
+//! data. Then it sends the same error message to all ranks. If the message is empty, the ranks connect to each other.
 
 use super::status::{Result, Status};
 use std::{
@@ -40,8 +40,8 @@ impl Id {
         Ok(id)
     }
 
-    /// The address of a socket. It contains only a part of the id. A process that connects must prove that it knows the
-    /// rest of the id.
+    /// Returns the address of a socket. It contains only 16 bytes of the id. A process that connects must send other
+    /// bytes of the id, to prove that it knows the id.
     fn address(&self, of: impl std::fmt::Display) -> io::Result<SocketAddr> {
         let name: String = self.bytes[8..24].iter().map(|byte| format!("{byte:02x}")).collect();
         SocketAddr::from_abstract_name(format!("soft-nccl-{name}-{of}"))
@@ -96,8 +96,8 @@ fn accept(listener: &UnixListener, id: &Id, until: Instant) -> io::Result<(UnixS
     }
 }
 
-/// Waits until all ranks with the id have connected, or until something is wrong. Then sends each rank the reason why
-/// the ranks cannot continue. If the reason is empty, they continue.
+/// Waits until all ranks with the id have connected, or until an error occurs. Then sends an error message to each
+/// rank. If the message is empty, the ranks continue.
 fn root(id: &Id, listener: &UnixListener) {
     let until = Instant::now() + PATIENCE;
     let mut all: Vec<(UnixStream, Hello)> = Vec::new();

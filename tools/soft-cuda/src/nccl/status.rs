@@ -5,10 +5,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The result of a function; the error is a `ncclResult_t`.
+/// The result of an NCCL function; the error is a `ncclResult_t`.
 pub(super) type Result<T> = std::result::Result<T, Status>;
 
-/// A `ncclResult_t`.
+/// An error code of NCCL: a `ncclResult_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Status(pub(super) u32);
 
@@ -19,7 +19,7 @@ impl Status {
     pub(super) const INVALID_USAGE: Status = Status(5);
     pub(super) const REMOTE: Status = Status(6);
 
-    /// NCCL's text for the code.
+    /// Returns NCCL's text for the code.
     pub(super) fn words(self) -> &'static CStr {
         match self.0 {
             0 => c"no error",
@@ -52,7 +52,7 @@ fn lock() -> std::sync::MutexGuard<'static, &'static CStr> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The message of the last error in this process.
+/// Returns the message of the last error in this process.
 pub(super) fn last() -> &'static CStr {
     *lock()
 }

@@ -32,7 +32,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Adds a step that computes a function.
+    /// Appends a step that computes `pure` of the registers `inputs`, and stores the result in the register `to`.
     pub(super) fn compute(&mut self, pure: Pure, to: Slot, inputs: &[Slot]) {
         let input = |i: usize| inputs.get(i).copied().unwrap_or(inputs[0]);
         self.emit(match pure.function {
@@ -59,7 +59,7 @@ impl Body<'_, '_> {
             (result, source) = (*to, *from);
         }
         let mut kept = modifiers.to_vec();
-        // modifiers that are not part of the operation itself become separate steps
+        // the modifiers `ftz` and `sat` become separate steps
         let mut asks = |modifier: &str| {
             let before = kept.len();
             kept.retain(|kept| *kept != modifier);
@@ -104,7 +104,8 @@ impl Body<'_, '_> {
     }
 
     /// Parses the modifiers of a comparison, such as `lt.and.s32`. Returns the comparison, the operation that combines
-    /// its result with a condition, whether subnormal operands become 0 (`ftz`), and the type of the operands.
+    /// the comparison's result with a condition, whether subnormal operands become 0 (`ftz`), and the type of the
+    /// operands.
     fn comparison<'m>(&mut self, modifiers: &[&'m str]) -> Read<(Pure, Option<Pure>, bool, &'m str)> {
         let (flush, rest): (bool, Vec<&str>) =
             (modifiers.contains(&"ftz"), modifiers.iter().copied().filter(|modifier| *modifier != "ftz").collect());
@@ -218,7 +219,8 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// Decodes `mov`, which also combines parts into a register, and splits a register into parts.
+    /// Decodes `mov`, which copies a register, packs two or four registers into one, or unpacks one register into two
+    /// or four.
     fn copy(&mut self, modifiers: &[&str]) -> Read<()> {
         let &[ty] = modifiers else { return self.unknown() };
         let Some(size) = width(ty).map(|(size, _)| size).or((ty == "pred").then_some(1)) else {

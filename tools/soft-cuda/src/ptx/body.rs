@@ -12,16 +12,16 @@ use std::collections::HashMap;
 /// The value of a register before the first write.
 const UNSET: u64 = u64::from_le_bytes([POISON; 8]);
 
-/// The meaning of a name within a function, unless it is the name of a register.
+/// The meaning of a name within a function. Names of registers are stored separately.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Symbol {
     /// A parameter: its offset and size in bytes.
     Param(usize, usize),
-    /// A variable in local memory, by its offset in the thread's memory.
+    /// A variable in local memory: its offset in bytes from the start of the function's variables.
     Local(usize),
-    /// A variable in shared memory, by its offset.
+    /// A variable in shared memory: its offset in bytes.
     Shared(usize),
-    /// A table of labels.
+    /// A table of labels: its index in the module.
     Table(u32),
 }
 
@@ -29,15 +29,17 @@ pub(super) enum Symbol {
 struct Scope<'a> {
     /// Registers declared as ranges, such as `%r<9>`: the name and the number of registers.
     ranges: Vec<(&'a str, usize)>,
-    /// Registers declared by name, and registers of `ranges` that have been used.
+    /// Registers declared by name, and registers of `ranges` that have been used. The slot is `None` before the first
+    /// use.
     registers: HashMap<&'a str, Option<Slot>>,
     symbols: HashMap<&'a str, Symbol>,
     labels: HashMap<&'a str, u32>,
-    /// The number of unresolved jumps at the start of the scope.
+    /// The length of `Body::waiting` at the start of the scope.
     waiting: usize,
 }
 
-/// A jump, or an entry of a table of labels. Its target is filled in when the label is found.
+/// A jump, or an entry of a table of labels, whose label is not resolved yet. The index of the target step is set at
+/// the end of the scope that has the label.
 enum Waiting {
     Step(usize),
     Entry(usize, usize),
@@ -60,9 +62,9 @@ pub(super) struct Body<'p, 'a> {
     scopes: Vec<Scope<'a>>,
     constants: HashMap<u64, Slot>,
     waiting: Vec<(Waiting, &'a str, u32)>,
-    /// The carry register, if an instruction has used it.
+    /// The register for carries, if an instruction has used it.
     carry: Option<Slot>,
-    /// The offset of the function's next shared variable.
+    /// The offset in bytes at which the function's next shared variable can begin.
     shared: usize,
     pub uses_module: bool,
     line: u32,
@@ -90,8 +92,8 @@ impl<'p, 'a> Body<'p, 'a> {
         self.scopes[0].symbols.extend(named);
     }
 
-    /// Reads up to the closing brace. Returns the function, the end of its shared memory, and whether it uses the
-    /// module's shared memory.
+    /// Reads the function up to its closing brace. Returns the function, the offset in bytes of the end of its shared
+    /// memory, and whether it may use shared variables of the module.
     pub fn read(mut self) -> Read<(Function, usize, bool)> {
         while !self.scopes.is_empty() {
             self.statement()?;
@@ -142,7 +144,7 @@ impl<'p, 'a> Body<'p, 'a> {
     fn close(&mut self) -> Read<()> {
         let scope = self.scopes.pop().expect("a statement is within a scope");
         if self.scopes.is_empty() {
-            // a function returns at its end, and a label at the end also needs a step
+            // a function returns at its end; this step is also the target of labels at the end
             self.emit(Step::Return);
         }
         for (waiting, label, line) in self.waiting.split_off(scope.waiting.min(self.waiting.len())) {
@@ -212,19 +214,19 @@ impl<'p, 'a> Body<'p, 'a> {
         self.parser.cursor.expect(";")
     }
 
-    /// Adds a step.
+    /// Appends a step to the module.
     pub fn emit(&mut self, step: Step) {
         self.parser.module.steps.push(step);
         self.parser.module.lines.push(self.line);
     }
 
-    /// Adds a jump to a label, whose step may not be known yet.
+    /// Appends a jump to a label. The index of the target step is set at the end of the scope that has the label.
     pub fn jump(&mut self, step: Step, label: &'a str) {
         self.waiting.push((Waiting::Step(self.parser.module.steps.len()), label, self.line));
         self.emit(step);
     }
 
-    /// Makes a new register; `value` is its value when the function is entered.
+    /// Creates a register; `value` is its value when the function is entered.
     pub fn new_register(&mut self, value: u64) -> Read<Slot> {
         let slot = Slot::try_from(self.function.registers.len());
         let slot = slot.map_err(|_| self.parser.cursor.error("the function has too many registers"))?;
@@ -306,7 +308,7 @@ impl<'p, 'a> Body<'p, 'a> {
         }
     }
 
-    /// Reads the register for a result.
+    /// Reads the name of the register for a result. For the name `_`, creates a register that nothing reads.
     pub fn target(&mut self) -> Read<Slot> {
         match self.parser.cursor.next()? {
             "_" => self.temporary(),
@@ -314,7 +316,7 @@ impl<'p, 'a> Body<'p, 'a> {
         }
     }
 
-    /// Reads a comma and a source register.
+    /// Reads a comma and a source operand, which is a register or a number.
     pub fn source(&mut self) -> Read<Slot> {
         self.parser.cursor.expect(",")?;
         match self.operand()? {
@@ -323,7 +325,7 @@ impl<'p, 'a> Body<'p, 'a> {
         }
     }
 
-    /// Reads an address, after a comma unless it is the first operand.
+    /// Reads an address. If it is not the first operand, a comma precedes it.
     pub fn place(&mut self, first: bool) -> Read<(Slot, i32)> {
         if !first {
             self.parser.cursor.expect(",")?;
@@ -338,7 +340,7 @@ impl<'p, 'a> Body<'p, 'a> {
         self.scopes.iter().rev().find_map(|scope| scope.symbols.get(name)).copied()
     }
 
-    /// The register that holds the value of a name or number.
+    /// Returns the register that holds the value of `word`, which is a name or a number.
     fn value(&mut self, word: &'a str) -> Read<Slot> {
         if let Some(bits) = immediate(word) {
             return self.constant(bits);
@@ -356,7 +358,7 @@ impl<'p, 'a> Body<'p, 'a> {
         self.named(word, addend)
     }
 
-    /// The register that holds the address of a variable or parameter.
+    /// Returns the register that holds the address of a variable or parameter, plus `addend`.
     fn named(&mut self, name: &'a str, addend: i64) -> Read<Slot> {
         let plus = |place: usize| (place as u64).wrapping_add_signed(addend);
         match (self.symbol(name), self.parser.globals.get(name)) {
@@ -416,7 +418,8 @@ impl<'p, 'a> Body<'p, 'a> {
     fn address(&mut self) -> Read<Operand> {
         let word = self.parser.cursor.next()?;
         let named = self.declared_register(word)?;
-        // an offset from a name is not added to the name's address, so that each variable needs only one register
+        // an offset from a variable is stored in the access and not added to the address, so that all accesses to the
+        // variable use one register
         let base = match (named, self.parser.cursor.peek()) {
             (Some(slot), _) => slot,
             (None, "+") if immediate(word).is_none() => self.named(word, 0)?,
@@ -428,7 +431,7 @@ impl<'p, 'a> Body<'p, 'a> {
         Ok(Operand::Address(base, offset))
     }
 
-    /// Makes a memory access, and gives it an index of its own.
+    /// Creates the description of a memory access, with a new index (`site`).
     pub fn access(&mut self, space: Space, (base, offset): (Slot, i32), size: usize, count: usize) -> Access {
         let site = (self.parser.module.accesses % (1 << 16)) as u16;
         self.parser.module.accesses += 1;
@@ -436,7 +439,7 @@ impl<'p, 'a> Body<'p, 'a> {
     }
 }
 
-/// The special register of this name.
+/// Returns the special register with this name, such as `%tid.x`.
 fn special(name: &str) -> Option<Special> {
     let (stem, axis) = match name.as_bytes() {
         [stem @ .., b'.', axis @ b'x'..=b'z'] => (&name[..stem.len()], (axis - b'x') as usize),

@@ -20,7 +20,7 @@ impl<'a> Cursor<'a> {
         Cursor { text, tokens: tokens(text), at: 0 }
     }
 
-    /// An error in the current statement.
+    /// Makes an error at the line of the token read last.
     pub fn error(&self, what: impl Into<String>) -> Error {
         self.error_at(self.line(), what)
     }
@@ -30,7 +30,7 @@ impl<'a> Cursor<'a> {
         Error { line: line as usize, statement: statement.to_string(), what: what.into() }
     }
 
-    /// The line of the token read last.
+    /// Returns the line number of the token read last.
     pub fn line(&self) -> u32 {
         let last = self.at.min(self.tokens.len()).saturating_sub(1);
         self.tokens.get(last).map_or(1, |token| token.line)
@@ -40,7 +40,7 @@ impl<'a> Cursor<'a> {
         self.at >= self.tokens.len()
     }
 
-    /// The next token, or an empty string at the end.
+    /// Returns the next token, or an empty string at the end.
     pub fn peek(&self) -> &'a str {
         self.ahead(0)
     }
@@ -55,7 +55,7 @@ impl<'a> Cursor<'a> {
         token.map(|token| token.text).ok_or_else(|| self.error("the text ends here"))
     }
 
-    /// Reads the next token if it is `sign`; returns whether it was.
+    /// Reads the next token if it is `sign`; returns whether it was read.
     pub fn take(&mut self, sign: &str) -> bool {
         let found = self.peek() == sign;
         self.at += usize::from(found);
@@ -98,7 +98,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The bits of a literal: `12`, `0x1fU`, and the bits of floats, `0f3f800000` and `0d3ff0000000000000`.
+/// Parses a literal and returns its bits. A literal is an integer, such as `12` or `0x1fU`, or the bits of a float,
+/// such as `0f3f800000` or `0d3ff0000000000000`.
 pub(crate) fn immediate(word: &str) -> Option<u64> {
     let word = word.strip_suffix('U').unwrap_or(word);
     match word.as_bytes() {
@@ -112,7 +113,7 @@ pub(crate) fn immediate(word: &str) -> Option<u64> {
     }
 }
 
-/// The size of a type in bytes, and whether its values are sign-extended.
+/// Returns the size of a type in bytes, and whether its values are sign-extended in registers.
 pub(crate) fn width(ty: &str) -> Option<(usize, bool)> {
     Some(match ty {
         "b8" | "u8" => (1, false),

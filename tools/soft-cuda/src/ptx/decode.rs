@@ -1,4 +1,5 @@
-//! Decodes instructions, including instructions that change the flow of control.
+//! Decodes instructions. Branches, calls and returns are decoded here; `memory`, `together` and `arithmetic` decode all
+//! other instructions.
 
 use super::{
     body::{Body, Symbol},
@@ -8,8 +9,8 @@ use super::{
 };
 
 impl<'a> Body<'_, 'a> {
-    /// Decodes the rest of an instruction, whose name and modifiers are `word`. If it has a guard, such as `@p`, the
-    /// instruction runs only if the guard holds.
+    /// Decodes an instruction. `word` is its name with its modifiers; its operands are not read yet. If the instruction
+    /// has a guard, such as `@p`, it runs only if the guard holds.
     pub(super) fn instruction(&mut self, word: &'a str, guard: Option<(Slot, bool)>) -> Read<()> {
         let mut parts = word.split('.');
         let name = parts.next().unwrap_or("");
@@ -28,7 +29,8 @@ impl<'a> Body<'_, 'a> {
             ("trap", []) => self.emit(Step::Trap),
             ("brx", ["idx"] | ["idx", "uni"]) => self.branch_by_index()?,
             ("call", [] | ["uni"]) => self.call()?,
-            // these do nothing, because threads see each other's writes immediately, and sleeping takes no time
+            // these instructions do nothing, because threads see each other's writes immediately, and sleeping takes no
+            // time
             ("membar" | "fence" | "nanosleep", _) => self.parser.cursor.skip_past(";")?,
             ("ld" | "ldu", _) => self.load(&modifiers)?,
             ("st", _) => self.store(&modifiers)?,
@@ -49,7 +51,7 @@ impl<'a> Body<'_, 'a> {
         Ok(())
     }
 
-    /// The error for an unknown instruction.
+    /// Returns the error for an unknown instruction.
     pub(super) fn unknown<T>(&self) -> Read<T> {
         Err(self.parser.cursor.error("this device has no such instruction"))
     }
@@ -112,7 +114,7 @@ impl<'a> Body<'_, 'a> {
         Ok(())
     }
 
-    /// Reads names of `.param` variables in parentheses; returns their offsets and sizes.
+    /// Reads names of `.param` variables in parentheses; returns their offsets and sizes in bytes.
     fn passed(&mut self) -> Read<Vec<(usize, usize)>> {
         let mut all = Vec::new();
         self.parser.cursor.expect("(")?;

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// The error for a text that is not PTX, or that uses features that this device does not have.
+/// The error for a text that is not PTX, or that uses features that the software device does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// The wrong statement.
+    /// The text of the line.
     pub statement: String,
-    /// The reason.
+    /// The reason for the error.
     pub what: String,
 }
 

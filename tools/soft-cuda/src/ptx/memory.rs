@@ -40,7 +40,8 @@ fn form<'m>(modifiers: &[&'m str]) -> Form<'m> {
 }
 
 impl Body<'_, '_> {
-    /// Parses the modifiers of a load or store; only the type may remain in `rest`.
+    /// Parses the modifiers of a load or store. Returns the memory space, the number of values, the flag `strong`, the
+    /// size of a value in bytes, and whether a loaded value is sign-extended.
     fn moved(&self, modifiers: &[&str]) -> Read<(Space, usize, bool, usize, bool)> {
         let form = form(modifiers);
         match form.rest[..] {

@@ -1,7 +1,7 @@
 //! Reads PTX, the text to which NVRTC compiles a kernel, and decodes it into steps that [`crate::exec`] runs.
 //!
 //! `token` splits the text, `parse` reads a module, `body` reads the body of a function, and `decode` reads each
-//! instruction. The state that these parts share is in `parser`.
+//! instruction. The state that these modules share is in `parser`.
 
 mod arithmetic;
 mod body;

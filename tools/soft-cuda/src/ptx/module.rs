@@ -19,7 +19,7 @@ pub struct Param {
     pub align: usize,
 }
 
-/// Properties of a kernel that a launch needs.
+/// The properties of a kernel that a launch needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelInfo {
     /// Name of the kernel in the module.
@@ -34,8 +34,8 @@ pub struct KernelInfo {
     pub max_threads: Option<u32>,
     /// Stack memory of each thread in bytes.
     pub local_bytes: usize,
-    /// The number of registers of each thread. Each value of the PTX has its own register, so this is more than a
-    /// compiler would use.
+    /// The number of registers of each thread. Each value of the PTX has its own register, so this number is larger
+    /// than the number that NVIDIA's compiler would use.
     pub registers: usize,
 }
 
@@ -44,37 +44,37 @@ pub struct KernelInfo {
 pub(crate) struct Variable {
     pub name: String,
     pub initial: Vec<u8>,
-    /// The elements that hold addresses of other variables: the offset of the element, the index of the other variable,
-    /// and the addend.
+    /// The elements that hold addresses of other variables: the offset of the element in bytes, the index of the other
+    /// variable, and the number to add to its address.
     pub pointers: Vec<(usize, usize, i64)>,
-    /// The address after the module is loaded.
+    /// The device address, or 0 before the module is loaded.
     pub address: u64,
 }
 
-/// A module, ready to run once it is loaded.
+/// A parsed module. Its kernels can run after [`Module::load`].
 #[derive(Debug, Default)]
 pub struct Module {
     pub(crate) text: String,
     pub(crate) steps: Vec<Step>,
-    /// The line of each step.
+    /// The line number of each step in `text`.
     pub(crate) lines: Vec<u32>,
     pub(crate) functions: Vec<Function>,
     pub(crate) sites: Vec<CallSite>,
     pub(crate) tables: Vec<Vec<u32>>,
     pub(crate) atomics: Vec<Four>,
-    /// The number of distinct access instructions.
+    /// The number of instructions that access memory.
     pub(crate) accesses: usize,
     pub(crate) variables: Vec<Variable>,
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) names: HashMap<String, usize>,
 }
 
-/// A kernel: its properties, the index of its function, and the place of its dynamic shared memory.
+/// A kernel: its properties, the index of its function, and the offset of its dynamic shared memory.
 #[derive(Debug, Default)]
 pub(crate) struct Kernel {
     pub info: KernelInfo,
     pub function: usize,
-    /// The offset in shared memory at which dynamic shared memory begins.
+    /// The offset in bytes at which dynamic shared memory begins.
     pub dynamic: usize,
 }
 
@@ -111,17 +111,17 @@ impl Module {
         }
     }
 
-    /// The index of a kernel.
+    /// Returns the index of the kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<usize> {
         self.names.get(name).copied()
     }
 
-    /// Properties of a kernel that a launch needs.
+    /// The properties of a kernel that a launch needs.
     pub fn kernel_info(&self, kernel: usize) -> &KernelInfo {
         &self.kernels[kernel].info
     }
 
-    /// The number and the text of the line from which a step was decoded.
+    /// Returns the number and the text of the line from which a step was decoded.
     pub(crate) fn statement(&self, step: usize) -> (u32, &str) {
         let line = self.lines.get(step).copied().unwrap_or(0);
         (line, self.text.lines().nth(line.saturating_sub(1) as usize).unwrap_or("").trim())

@@ -10,7 +10,7 @@ use super::{
 };
 
 impl Module {
-    /// Reads a module.
+    /// Parses the text of a module.
     pub fn parse(text: &str) -> Result<Module, Error> {
         let mut parser = Parser::new(text);
         while !parser.cursor.at_end() {
@@ -108,7 +108,8 @@ impl<'a> Parser<'a> {
         self.cursor.expect(";")
     }
 
-    /// Reads parameters in parentheses and lays them out from `offset` on.
+    /// Reads parameters in parentheses, assigns offsets to them from `offset` on, and adds their size in bytes to
+    /// `offset`.
     fn params(&mut self, offset: &mut usize) -> Read<Vec<(&'a str, Param)>> {
         let mut params = Vec::new();
         self.cursor.expect("(")?;

@@ -1,4 +1,5 @@
-//! The parser of a module: its state, and the reading of declarations, which occur in modules and in functions.
+//! The state of the parser of a module, and the method that parses declarations of variables, which occur in modules
+//! and in functions.
 
 use super::{
     cursor::{Cursor, Read, width},
@@ -6,12 +7,12 @@ use super::{
 };
 use std::collections::HashMap;
 
-/// The meaning of a name in a module.
+/// The meaning of a name that a module declares.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Global {
-    /// A variable in device memory.
+    /// A variable in device memory: its index in the module.
     Variable(usize),
-    /// A variable in shared memory, by its offset.
+    /// A variable in shared memory: its offset in bytes.
     Shared(usize),
     /// The start of dynamic shared memory.
     Dynamic,
@@ -23,7 +24,7 @@ pub(crate) struct Parser<'a> {
     pub cursor: Cursor<'a>,
     pub module: Module,
     pub globals: HashMap<&'a str, Global>,
-    /// The offset of the module's next shared variable.
+    /// The offset in bytes at which the module's next shared variable can begin.
     pub shared: usize,
     /// The alignment of the start of dynamic shared memory.
     pub dynamic_align: usize,
@@ -35,12 +36,12 @@ pub(crate) struct Declared<'a> {
     pub ty: &'a str,
     pub align: usize,
     pub bytes: usize,
-    /// Whether the variable has no length, like dynamic shared memory.
+    /// Whether the declaration has no length (`name[]`), as for dynamic shared memory.
     pub open: bool,
 }
 
 impl<'a> Parser<'a> {
-    /// A parser at the beginning of a text.
+    /// Creates a parser at the beginning of a text.
     pub fn new(text: &'a str) -> Parser<'a> {
         Parser {
             cursor: Cursor::new(text),
@@ -51,7 +52,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a declaration after its state space: `.align 8 .b8 name[16]`.
+    /// Reads a declaration from the word after its state space on: `.align 8 .b8 name[16]`.
     pub fn declared(&mut self) -> Read<Declared<'a>> {
         let (mut align, mut pointee) = (None, false);
         let mut ty = "";

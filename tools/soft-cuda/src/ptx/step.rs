@@ -8,8 +8,8 @@ use crate::exec::alu::{Four, Two};
 /// The index of a register within a function.
 pub(crate) type Slot = u16;
 
-/// One step of a function. Operands are registers. `to` is the register for the result, or, in a jump, the number of
-/// the next step.
+/// One step of a function. Operands are registers. `to` is the register for the result, or, in a jump, the index of the
+/// step to jump to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Two {
@@ -36,7 +36,7 @@ pub(crate) enum Step {
         wanted: bool,
         to: u32,
     },
-    /// Jumps to a step. Its number is an entry of the table `table`, and the register `index` selects the entry.
+    /// Jumps to the step whose index is in the table `table`. The register `index` selects the entry of the table.
     JumpTable {
         index: Slot,
         table: u32,
@@ -80,7 +80,8 @@ pub(crate) struct Access {
     pub count: u8,
     /// The size of a value in bytes.
     pub size: u8,
-    /// Whether other threads may access the same memory at the same time.
+    /// Whether the access is atomic, volatile or has a memory order. Two such accesses by different threads do not
+    /// race.
     pub strong: bool,
     /// The index of the access instruction; the allocation of its last access is stored under this index.
     pub site: u16,
@@ -98,7 +99,7 @@ pub(crate) enum Space {
     Local,
     /// Parameters of the running function, and of functions that it calls.
     Param,
-    /// Parameters of the kernel, by their generic addresses.
+    /// Parameters of the kernel, accessed by generic addresses.
     Kernel,
 }
 
@@ -113,7 +114,7 @@ pub(crate) struct Barrier {
     pub vote: Option<(Vote, Slot, Slot)>,
 }
 
-/// The kinds of results that are computed from the conditions of many threads.
+/// A result that is computed from the conditions of many threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vote {
     /// The number of conditions that hold.
@@ -131,7 +132,7 @@ pub(crate) enum Vote {
 /// A collective operation of the lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collective {
-    /// Lanes wait for each other.
+    /// The lanes only wait for each other.
     Sync,
     Shuffle(Shuffle),
     Vote(Vote),
@@ -146,7 +147,7 @@ pub(crate) enum Collective {
     Reduce(Reduce),
 }
 
-/// How a shuffle chooses the lane from which a lane reads.
+/// The rule by which a shuffle selects the lane from which a lane reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shuffle {
     Up,
@@ -168,7 +169,7 @@ pub(crate) enum Reduce {
     Xor,
 }
 
-/// A special register.
+/// A special register, such as `%tid.x`. The axes are numbered from 0 (x) to 2 (z).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Special {
     Thread(usize),
@@ -179,16 +180,16 @@ pub(crate) enum Special {
     LaneMask(LaneMask),
     Warp,
     Warps,
-    /// The start of dynamic shared memory.
+    /// The offset in bytes of dynamic shared memory.
     Dynamic,
     DynamicBytes,
     /// The start of the function's variables in local memory, plus an offset.
     Local(u32),
-    /// The number to add to a local address to make it generic.
+    /// The number that `cvta` adds to a local address to make it generic.
     LocalWindow,
 }
 
-/// The mask of the lanes whose index has this relation to the index of the thread's own lane.
+/// A mask of lanes. A lane belongs to the mask if its index has this relation to the index of the thread's own lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LaneMask {
     Equal,
@@ -212,19 +213,20 @@ pub(crate) struct CallSite {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Function {
     pub name: String,
-    /// The first step; `None` if the function is only declared.
+    /// The index of the first step; `None` if the function is only declared.
     pub start: Option<u32>,
     /// The values of the registers when the function is entered: constants, and poison for all other registers.
     pub registers: Vec<u64>,
-    /// Registers with addresses of the module's variables: register, variable, and addend.
+    /// Registers with addresses of the module's variables: the register, the index of the variable, and the number to
+    /// add to its address.
     pub variables: Vec<(Slot, usize, i64)>,
-    /// Registers that are filled separately for each thread.
+    /// Registers whose values are computed for each thread when the function is entered.
     pub specials: Vec<(Slot, Special)>,
     /// Size in bytes of the function's parameters and results, and of the parameters of functions that it calls.
     pub param_bytes: usize,
-    /// Offsets and sizes of the function's own parameters.
+    /// Offsets and sizes in bytes of the function's own parameters.
     pub inputs: Vec<(usize, usize)>,
-    /// Offsets and sizes of the function's results.
+    /// Offsets and sizes in bytes of the function's results.
     pub outputs: Vec<(usize, usize)>,
     /// Size in bytes of the function's variables in each thread's memory.
     pub local_bytes: usize,

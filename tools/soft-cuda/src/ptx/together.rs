@@ -1,4 +1,4 @@
-//! Decodes collective instructions of threads: barriers, shuffles and votes.
+//! Decodes instructions at which threads wait for each other: barriers, shuffles and votes.
 
 use super::{
     body::{Body, Operand},
@@ -41,7 +41,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reads a condition, which may be negated.
+    /// Reads a condition, which may be negated; returns the register that holds it.
     fn condition(&mut self) -> Read<Slot> {
         match self.operand()? {
             Operand::Register(slot) => Ok(slot),

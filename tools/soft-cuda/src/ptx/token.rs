@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub text: &'a str,
-    /// The line, from 1 on.
+    /// The line number, from 1.
     pub line: u32,
 }
 
@@ -63,7 +63,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%' | b'.')
 }
 
-/// The length of a word; `::` within a word belongs to it.
+/// Returns the length in bytes of the word at the start of `rest`; `::` within a word belongs to it.
 fn word(rest: &[u8]) -> usize {
     let mut at = 0;
     loop {

@@ -6,7 +6,8 @@ use op_table::{
     model::{Kind, Map, Op},
 };
 
-/// The other libraries, each with the name by which the measuring programs know it. The Python libraries come first.
+/// The other libraries, each with its name in tables and its name in the input of the measuring programs. The Python
+/// libraries come first.
 pub const PEERS: [(&str, &str); 8] = [
     ("NumPy, SciPy", "numpy"),
     ("PyTorch", "torch"),
@@ -18,8 +19,9 @@ pub const PEERS: [(&str, &str); 8] = [
     ("rstsr", "rstsr"),
 ];
 
-/// Number of Python libraries. The list has a text of its own for each call in each Python library. The programs of the
-/// Rust libraries get the call as it is written for this library, and report calls that they do not have.
+/// Number of Python libraries in [`PEERS`]. For each call, the list has a separate text for each Python library. For
+/// the Rust libraries there are no such texts: their program receives the call as it is written for this library, and
+/// reports a call that a library does not have.
 pub const OF_PYTHON: usize = 3;
 
 /// A call with its arrays, and the texts of the same call in other libraries.
@@ -33,7 +35,7 @@ pub struct Case {
     pub peers: [Option<String>; OF_PYTHON],
     /// The arrays to make for the call, in the format that the programs read.
     pub arrays: String,
-    /// Dtype and size, if the list gives them.
+    /// Dtype and size of the arrays; empty and `None` if the list does not state them.
     pub dtype: String,
     pub size: Option<usize>,
     pub flops: Option<f64>,
@@ -41,7 +43,7 @@ pub struct Case {
     pub guessed: bool,
 }
 
-/// A line `@ dtypes | n = sizes | arrays`, which applies to all lines below it up to the next such line.
+/// A line `@ dtypes | n = sizes | arrays`, which applies to all lines below it up to the next `@` line.
 #[derive(Clone, Default)]
 struct With<'a> {
     dtypes: Vec<&'a str>,

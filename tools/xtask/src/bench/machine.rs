@@ -83,7 +83,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Parses the line that the program answers to `limits`.
+    /// Parses the answer of the program `peers` to the input line `limits`.
     pub fn parse(line: &str) -> Outcome<Limits> {
         let mut limits = Limits::default();
         for item in line.split('\t') {

@@ -39,7 +39,7 @@ fn compiled_for(machine: &Machine) -> &'static str {
     if machine.simd == "avx2" { "-C target-cpu=x86-64-v3" } else { "-C target-cpu=native" }
 }
 
-/// The task `bench peers [PART] [THREADS..]`, where PART is a part of the name of a call or of a group.
+/// The task `bench peers [PART] [THREADS..]`. PART is a substring of the name of a call or of a group.
 pub fn task(args: &[String]) -> Outcome {
     let (part, threads) = match args {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (first.as_str(), rest),

@@ -18,7 +18,8 @@ pub const WITHOUT_PAGES: &str = "without `Pages`";
 /// Number of rounds of a call. In each round, every program makes the call.
 const ROUNDS: usize = 5;
 
-/// Idle threads of OpenMP and OpenBLAS spin for a little less than this time before they release their processor.
+/// Pause between programs that use several threads. Idle threads of OpenMP and OpenBLAS spin for a little less than
+/// this time before they release their processor.
 pub const REST: Duration = Duration::from_millis(30);
 
 /// A running program that answers each input line with one line. Dropping this value kills the program.

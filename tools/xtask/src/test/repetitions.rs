@@ -7,7 +7,7 @@ const ALWAYS: [&str; 5] = ["bool", "int64", "float32", "float64", "complex64"];
 const IN_TURN: [&str; 10] =
     ["int8", "float16", "int16", "complex128", "int32", "uint8", "bfloat16", "uint16", "uint32", "uint64"];
 
-/// Which kinds of repetitions run in full. The other kinds are sampled.
+/// The kinds of repetitions that run in full. The other kinds are sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repetitions {
     /// Tests of ops on each number of ranks, under each launcher.

@@ -4,20 +4,21 @@
 
 use crate::{Error, Result, cuda::kernel::Argument, rules, spreading::MAX_WIDTH};
 
-/// Length of a tile along each axis that is aimed at, for grids of one, two and three axes.
+/// Desired length of a tile along each axis, in cells, for grids of one, two and three axes.
 const TILE: [usize; 3] = [256, 16, 8];
 
 /// Maximum number of tiles of a grid. A grid with more tiles would not fit into the memory of any device.
 const MOST_TILES: usize = 1 << 26;
 
-/// Number of points whose kernel values a block keeps in shared memory at a time. The kernels have the same constant.
+/// Number of points whose values of the spreading function a block stores in shared memory at a time. The kernels have
+/// the same constant.
 const TOGETHER: usize = 32;
 
 /// Shared memory that a block should not exceed, in bytes, so that several blocks run on a multiprocessor. A slab
 /// (part of a window) of one plane may need more, up to 48 KiB, which every device has.
 const SHARED: usize = 40 << 10;
 
-/// Minimum and maximum number of threads per block that are aimed at.
+/// Desired minimum and maximum number of threads per block.
 const THREADS: [usize; 2] = [64, 256];
 
 /// Minimum number of points between two cuts of the list of sorted points.
@@ -30,8 +31,8 @@ pub struct Tiles {
     /// Lengths of the grid's axes, beginning with the axis that is contiguous in memory. Grids with fewer than three
     /// axes have length 1 along the others.
     pub length: [u32; 3],
-    /// Number of tiles along each axis: 1 or an even number. Tiles that are not neighbours have windows that do not
-    /// overlap.
+    /// Number of tiles along each axis: 1 or an even number. The windows of two tiles overlap only if the tiles are
+    /// neighbours.
     pub tiles: [u32; 3],
     pub axes: u32,
     pub width: u32,
@@ -41,8 +42,8 @@ pub struct Tiles {
 unsafe impl Argument for Tiles {}
 
 impl Tiles {
-    /// Divides a grid into tiles. The tiles depend only on the grid and the width of the kernel, so that points can
-    /// be sorted before the values are known.
+    /// Divides a grid into tiles. The tiles depend only on the grid and the width of the spreading function (in cells),
+    /// so that points can be sorted before their values are computed.
     pub fn new(op: &'static str, grid: &[usize], width: usize) -> Result<Tiles> {
         let axes = grid.len();
         let mut tiles = Tiles { length: [1; 3], tiles: [1; 3], axes: axes as u32, width: width as u32 };
@@ -61,15 +62,15 @@ impl Tiles {
         self.tiles.iter().map(|&n| n as usize).product()
     }
 
-    /// Returns the length of the array of sorted points: a record for each point, the start of each tile, and the
-    /// end.
+    /// Returns the length of the array of sorted points. The array has a record for each point, the index of the first
+    /// record of each tile, and the number of points.
     pub fn sorted_len(&self, op: &'static str, points: usize) -> Result<usize> {
         let records = rules::count(op, &[points, self.axes as usize + 1], size_of::<i64>())?;
         rules::count(op, &[records.saturating_add(self.count() + 1)], size_of::<i64>())
     }
 
-    /// Returns the maximum length of a window along each axis: a tile and the cells around it that the kernel
-    /// reaches.
+    /// Returns the maximum length of a window along each axis, in cells: the length of a tile, plus the cells around
+    /// the tile to which its points are spread.
     fn window(&self) -> [u32; 3] {
         let of_axis = |axis: usize| self.length[axis].div_ceil(self.tiles[axis]) + self.width - 1;
         std::array::from_fn(|axis| if axis < self.axes as usize { of_axis(axis) } else { 1 })
@@ -77,7 +78,7 @@ impl Tiles {
 }
 
 /// Returns the number of tiles along an axis: 1, or an even number of tiles of at least `width - 1` cells each.
-/// `aimed` is the length that the tiles should have.
+/// `aimed` is the desired length of a tile.
 fn cuts(length: usize, aimed: usize, width: usize) -> usize {
     let aimed = aimed.max(width - 1);
     let wanted = (length as f64 / aimed as f64 / 2.0).round() as usize * 2;

@@ -28,7 +28,7 @@ fn data<T: ComplexFloat>(shape: &[usize]) -> ArrayD<T> {
     array(shape, |i| T::from_complex(Complex::new(scattered(i, 0.1) - 0.5, scattered(3 * i, 0.7) - 0.5)))
 }
 
-/// The inputs of a test: points, a grid and a kernel.
+/// The inputs of a test: points, a grid and a spreading function.
 #[derive(Clone, Debug)]
 struct Case {
     n: usize,

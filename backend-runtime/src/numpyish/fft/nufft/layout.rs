@@ -71,21 +71,21 @@ impl Layout {
         self.bins.iter().product()
     }
 
-    /// The index of a tile along each axis.
+    /// Returns the index along each axis of the tile with number `tile`.
     pub fn tile_at(&self, tile: usize) -> [usize; 3] {
         let [x, y, _] = self.tiles;
         [tile % x, tile / x % y, tile / x / y]
     }
 
-    /// Length of the array of sorted points, in `i64` numbers. The array has a record for each point (its place along
-    /// each axis and its index), then the index at which each tile begins.
+    /// Length of the array of sorted points, in `i64` numbers. The array has a record for each point (its position
+    /// along each axis and its index), then the index of each tile's first record, and the number of points.
     pub fn sorted_len(&self, op: &'static str, points: usize) -> Result<usize> {
         let records = rules::count(op, &[points, self.axes + 1], size_of::<i64>())?;
         rules::count(op, &[records.saturating_add(self.tile_count() + 1)], size_of::<i64>())
     }
 
-    /// Returns what cell index `cell` along one axis adds to a point's sort key. The key is the sum of these numbers
-    /// for all axes.
+    /// Returns the term of a point's sort key for one axis, if the point is in cell `cell` along this axis. The key is
+    /// the sum of the terms of all axes.
     pub fn key(&self, axis: usize, cell: usize) -> u32 {
         let tile = cell / self.tile[axis];
         let bin = (cell - tile * self.tile[axis]) / self.bin[axis];
@@ -94,8 +94,8 @@ impl Layout {
         (tile * of_tile * self.bins_per_tile() + bin * of_bin) as u32
     }
 
-    /// Divides the points of each tile into parts, and groups the parts by their tile's colour. Neighbouring tiles
-    /// have different colours. `starts` has the index of each tile's first point.
+    /// Divides the points of each tile into parts, and groups the parts by their tile's colour. Neighbouring tiles have
+    /// different colours. `starts` has the index of each tile's first point, followed by the number of points.
     pub fn parts(&self, op: &'static str, starts: &[usize]) -> Result<[Vec<Part>; 8]> {
         let mut all: [Vec<Part>; 8] = Default::default();
         for tile in 0..self.tile_count() {
@@ -116,8 +116,9 @@ impl Layout {
     }
 }
 
-/// Returns the length of a tile and the number of tiles along an axis. The windows of two tiles with one tile between
-/// them do not overlap, because a window reaches at most `width - 1` cells beyond its tile.
+/// Divides an axis of `length` cells into tiles of about `aimed` cells. Returns the length of a tile and the number of
+/// tiles. If there are several tiles, each has at least `width - 1` cells. A window reaches at most `width - 1` cells
+/// beyond its tile, so the windows of two tiles with another tile between them do not overlap.
 fn cut(length: usize, aimed: usize, width: usize) -> (usize, usize) {
     let mut count = (length as f64 / aimed as f64 / 2.0).round() as usize * 2;
     while count >= 2 {

@@ -1,5 +1,5 @@
 //! Loops that spread the values of points over the cells of a window, and loops that interpolate the cells at the
-//! points. A window is a separate array for the part of the grid that the points touch.
+//! points. A window is a separate array for the cells of the grid that the points touch.
 
 use super::rows::{Part, Row};
 #[cfg(not(target_arch = "x86_64"))]
@@ -21,14 +21,15 @@ pub struct Job<R> {
     /// Smallest cell index that a point of this job may have along each axis; `high` is the largest one.
     pub low: [i32; 3],
     pub high: [i32; 3],
-    /// The points' records. Each is the place along each axis, then the index of the point.
+    /// The points' records. Each record has the point's position along each axis, and then the point's index.
     pub records: *const i64,
     pub points: usize,
     /// Address of the values of all points, which are complex numbers.
     pub values: *mut R,
     /// The largest index in `values` that a point may have.
     pub last: usize,
-    /// The polynomials that approximate the kernel: [`MAX_WIDTH`] coefficients for each term, one for each cell.
+    /// The polynomials that approximate the kernel, one for each cell along an axis. The coefficients are sorted by
+    /// power, from the highest to the lowest, with [`MAX_WIDTH`] coefficients for each power.
     pub polynomials: *const R,
     pub terms: usize,
     pub width: usize,
@@ -42,15 +43,15 @@ pub struct Job<R> {
 /// A loop for one instruction set, one number of vectors per row of `width` cells, and one number of axes.
 ///
 /// # Safety
-/// The processor must have the instruction set. The window must have room for whole vectors in the neighbourhoods of
-/// all points between `low` and `high`, and nobody else may use it. The records, values and polynomials must be as long
-/// as the job says. Nobody but loops of this type may write the values.
+/// The processor must have the instruction set. The window must have room for whole vectors in each row of the
+/// neighbourhoods of all points between `low` and `high`, and nobody else may use it. The records, values and
+/// polynomials must be as long as the job says. While the loop runs, only loops of this type may write the values.
 pub type Loop<R> = unsafe fn(&Job<R>);
 
 /// Distance from the value that is used to the value that is prefetched, in points.
 const AHEAD: usize = 24;
 
-/// Returns the index of the point that a record belongs to.
+/// Returns the index of the point that a record belongs to. The index of a wrong record becomes `job.last`.
 ///
 /// # Safety
 /// The job has this record.
@@ -61,7 +62,7 @@ unsafe fn number<R, const AXES: usize>(job: &Job<R>, record: usize) -> usize {
     number.min(job.last)
 }
 
-/// Returns the address of the value of a record's point. The value of a later record is prefetched.
+/// Returns the address of the value of a record's point, and prefetches the value of a later record.
 ///
 /// # Safety
 /// The job has this record.
@@ -78,8 +79,8 @@ unsafe fn value<R, const AXES: usize>(job: &Job<R>, record: usize) -> *mut R {
     }
 }
 
-/// Returns where a point's neighbourhood begins in the window, in cells, and the variable of the kernel's polynomials
-/// along each axis, from -1 to 1.
+/// Returns the index in the window of the first cell of a point's neighbourhood, and the variable of the kernel's
+/// polynomials along each axis, from -1 to 1.
 ///
 /// # Safety
 /// The job has this record.
@@ -102,8 +103,8 @@ unsafe fn place<R: Part, const AXES: usize>(job: &Job<R>, record: usize) -> (usi
     (cell, t)
 }
 
-/// Returns the kernel's values for the cells of a point's neighbourhood along each axis. These values are real, so
-/// they need half as many vectors as a row of complex cells.
+/// Returns the kernel's values for the cells of a point's neighbourhood along each axis. These values are real, so they
+/// need only half as many vectors as a row of complex cells, and the remaining vectors are 0.
 ///
 /// # Safety
 /// The conditions of [`Loop`] hold.
@@ -144,7 +145,7 @@ unsafe fn kernel<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(
     }
 }
 
-/// Stores the kernel's values along an axis in an array of numbers.
+/// Returns the kernel's values along an axis as an array of numbers.
 ///
 /// # Safety
 /// The processor has the instruction set.
@@ -171,7 +172,7 @@ unsafe fn doubled<V: Row, const VECTORS: usize>(values: &[V; VECTORS], i: usize)
 }
 
 /// Sets the elements of `line` beyond the kernel's width to 0; only the second half of the vectors has such elements.
-/// Their weights are 0, but that is not enough, because 0 times infinity is NaN.
+/// Multiplying them by a weight of 0 would not be enough, because 0 times infinity is NaN.
 ///
 /// # Safety
 /// The conditions of [`Loop`] hold.
@@ -292,7 +293,7 @@ unsafe fn interpolate<V: Row<Real: Part>, const VECTORS: usize, const AXES: usiz
     }
 }
 
-/// Defines functions that choose the loop for the instruction set, the width and the number of axes.
+/// Defines, for each loop body, one function per instruction set.
 macro_rules! choices {
     ($($choose:ident $body:ident $avx512:ident $avx2:ident $plain:ident;)*) => {$(
         #[cfg(target_arch = "x86_64")]

@@ -1,10 +1,11 @@
 //! Spreading of the values of non-uniform points over a grid, and interpolation of a grid at non-uniform points. A
-//! non-uniform Fourier transform consists of these steps and a Fourier transform.
+//! non-uniform Fourier transform consists of one of these two operations and a Fourier transform of the grid.
 //!
-//! Points are sorted by the tile of the grid that contains them. The points of each tile are spread over a window, a
-//! separate array with the cells that the tile's points touch. The window is then added to the grid. Tiles of the
-//! same colour have windows that do not overlap, so these tiles are processed at the same time. Therefore the
-//! additions to each cell have the same order on any number of threads.
+//! The grid is divided into tiles, and points are sorted by the tile that contains them. The points of each tile are
+//! spread over a window, a separate array with the cells that the tile's points touch. The window is then added to the
+//! grid. Each tile has a colour, such that the windows of tiles of the same colour do not overlap. Tiles of the same
+//! colour are processed at the same time, and the colours one after another. Therefore the additions to each cell have
+//! the same order on any number of threads.
 
 mod layout;
 mod loops;
@@ -32,7 +33,8 @@ use sort::Sorted;
 use std::{f64::consts::PI, ops::Range, sync::OnceLock};
 use window::Window;
 
-/// Sorts the points into the order in which they are spread.
+/// Sorts the points by the tile of the grid that contains them. Returns the sorted points in the form that
+/// [`nufft_spread`] and [`nufft_interpolate`] take as `sorted`.
 pub fn nufft_sort<T: Real>(_: &Numpyish, points: &NdArray<T>, grid: &[usize], width: usize) -> Result<NdArray<i64>> {
     typed(nufft_sort_of(view(points), grid, width))
 }
@@ -60,7 +62,7 @@ fn sorted(op: &'static str, points: View<'_>, layout: &Layout) -> Result<Vec<i64
     }
 }
 
-/// Adds the values of points, weighted by a kernel, to grids of zeros.
+/// Adds the values of points, weighted by a kernel, to the cells near each point. The grids start with zeros.
 #[allow(clippy::too_many_arguments, reason = "the parameters of the row")]
 pub fn nufft_spread<T: ComplexFloat>(
     _: &Numpyish,
@@ -93,7 +95,7 @@ pub fn nufft_spread_of(
     }
 }
 
-/// For each point, the sum of the nearby cells of each grid, weighted by a kernel.
+/// Computes, for each point and each grid, the sum of the cells near the point, weighted by a kernel.
 #[allow(clippy::too_many_arguments, reason = "the parameters of the row")]
 pub fn nufft_interpolate<T: ComplexFloat>(
     _: &Numpyish,
@@ -165,11 +167,12 @@ fn run<R: Loops + Precision>(
         batch: plan.batch,
     };
     let out_len = plan.shape.iter().product();
-    // records from a caller may lack a point, whose value is then 0
+    // `sorted` may come from a caller and lack the record of a point; the value of this point is then 0
     let (from, out) = (data_packed.start().cast::<Complex<R>>(), Buffer::zeroed(op, out_len, data.dtype)?);
     if out_len > 0 && plan.points > 0 && plan.batch > 0 {
         let (cells, values) = (task.cells * plan.batch, plan.points * plan.batch);
-        // SAFETY: both buffers have the number of elements in the plan, of this dtype, and nobody else uses the result.
+        // SAFETY: both buffers have as many elements of type `Complex<R>` as the plan says, and nobody else uses the
+        // result.
         unsafe {
             match direction {
                 Direction::ToGrid => task.spread(
@@ -186,12 +189,12 @@ fn run<R: Loops + Precision>(
     unsafe { RawArray::new(op, plan.shape.clone(), out) }
 }
 
-/// A kernel as the loops take it: its polynomials, and a mask of the real numbers in a row of its cells.
+/// The data of a kernel for the loops: its polynomials, and a mask of the real numbers in one row of cells.
 struct Tables<R> {
     polynomials: Vec<[R; MAX_WIDTH]>,
     mask: [R; 4 * MAX_WIDTH],
     /// The axis along which the kernel is differentiated, counted from the contiguous axis, and the derivative's
-    /// polynomials.
+    /// polynomials. `None` if the kernel is not differentiated.
     derived: Option<(usize, Vec<[R; MAX_WIDTH]>)>,
 }
 
@@ -200,7 +203,8 @@ impl<R: Loops> Tables<R> {
         let narrow = |p: &Polynomials| p.rows().iter().map(|row| row.map(R::narrow)).collect();
         let of_axis = |axis: usize| {
             let axis = layout.axes - 1 - axis;
-            // a grid of n points has length 2 pi, and the variable of the polynomials grows by 2 per cell
+            // an axis of n cells covers 2 pi radians, and the polynomials' variable grows by 2 per cell, so by n / pi
+            // per radian
             (axis, narrow(&polynomials.derivative(layout.lengths[axis] as f64 / PI)))
         };
         let used = 2 * layout.width;
@@ -236,11 +240,11 @@ impl<T> Address<T> {
 }
 
 impl<R: Loops + Precision> Task<'_, R> {
-    /// Runs the loop `run` over the points of a part, with the part's window at `cells`.
+    /// Runs the loop `run` over the points of `part`. `cells` are the cells of the part's window.
     ///
     /// # Safety
-    /// `cells` must be the cells of the part's window, and `values` must have a value for each point. If the loop
-    /// writes values, nothing but loops of this kind may read or write the values.
+    /// `cells` must be the cells of the part's window, and `values` must have a value for each point. While a loop that
+    /// writes values runs, only loops of type [`Loop`] may access the values.
     unsafe fn run(&self, run: Loop<R>, part: Part, window: &Window, cells: &mut [Complex<R>], values: *mut Complex<R>) {
         assert!(cells.len() >= window.size(), "a window has all its cells");
         let record = self.layout.axes + 1;
@@ -264,8 +268,8 @@ impl<R: Loops + Precision> Task<'_, R> {
         unsafe { run(&job) };
     }
 
-    /// Divides `0..n` into ranges, and runs `f` on the ranges in parallel. Each call gets memory for its windows.
-    /// Returns the first error.
+    /// Divides `0..n` into ranges, and runs `f` on the ranges in parallel. Each call of `f` gets memory for the cells
+    /// of its windows. Returns the first error.
     fn with_room(&self, n: usize, f: impl Fn(Range<usize>, &mut Room<R>) -> Result<()> + Sync) -> Result<()> {
         let failed = OnceLock::new();
         parallel(n, 1, |range| {
@@ -374,7 +378,7 @@ impl<R: Loops + Precision> Task<'_, R> {
     /// Interpolates the grid of each entry of the batch at the points, and stores the results in `values`.
     ///
     /// # Safety
-    /// `values` must have room for the values of all points of each batch, and nobody else may use it.
+    /// `values` must have room for the values of all points for each entry of the batch, and nobody else may use it.
     unsafe fn interpolate(&self, grids: &[Complex<R>], values: *mut Complex<R>) -> Result<()> {
         let run = R::interpolate(self.layout.width, self.layout.axes);
         let parts = self.layout.parts(self.op, &self.sorted.starts(self.op)?)?.concat();
@@ -401,7 +405,7 @@ impl<R: Loops + Precision> Task<'_, R> {
 struct Room<R>(Vec<Complex<R>>);
 
 impl<R: Loops> Room<R> {
-    /// Returns cells for a window, aligned to 64 bytes. They still have the values of an earlier window.
+    /// Returns cells for a window, aligned to 64 bytes. The cells may have values of an earlier window.
     fn cells(&mut self, op: &'static str, window: &Window) -> Result<&mut [Complex<R>]> {
         let spare = 64 / size_of::<Complex<R>>();
         let n = window.size() + spare;

@@ -1,5 +1,5 @@
-//! SIMD vectors for loops over rows of complex cells. They are the vectors of the Fourier transforms, with the
-//! additional operations that spreading and interpolation need.
+//! SIMD vectors for loops over rows of complex cells. They extend the vectors of the Fourier transforms ([`Vector`]) by
+//! the operations that spreading and interpolation need.
 
 use super::super::vector::{Plain, Vector};
 #[cfg(target_arch = "x86_64")]
@@ -14,13 +14,14 @@ use std::{
 /// # Safety
 /// Each function needs a processor with the instruction set of the type, as the functions of [`Vector`] do.
 pub trait Row: Vector {
-    /// The first half of the elements, each twice.
+    /// Returns the first half of the elements, each of them twice in succession.
     unsafe fn double_low(self) -> Self;
-    /// The second half of the elements, each twice.
+    /// Returns the second half of the elements, each of them twice in succession.
     unsafe fn double_high(self) -> Self;
-    /// A vector whose pairs of elements all hold this complex number.
+    /// Returns a vector in which each pair of neighbouring elements is this complex number.
     unsafe fn pairs(re: Self::Real, im: Self::Real) -> Self;
-    /// The elements whose mask has all bits set, and zeros for elements whose mask is 0.
+    /// Returns the elements whose mask has all bits set, and 0 in place of the elements whose mask is 0. `mask` points
+    /// to one mask per element.
     unsafe fn masked(self, mask: *const Self::Real) -> Self;
     /// Returns the sum of all elements at even indices of both vectors, and the sum of all elements at odd indices.
     /// The two vectors together hold 64 bytes: a vector type of 64 bytes has all elements in `even`, and zeros in
@@ -260,7 +261,7 @@ impl Row for __m512 {
     }
 }
 
-/// Two float32 numbers, as the bits of a float64.
+/// Packs two float32 numbers into the bits of a float64, with `re` in the lower half.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn pair_of_bits(re: f32, im: f32) -> f64 {

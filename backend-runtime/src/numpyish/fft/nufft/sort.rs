@@ -1,5 +1,5 @@
-//! Moves points by whole periods into the grid, in units of cells, and sorts them by tile and bin. The first step is
-//! called folding.
+//! Converts points from angles to positions on the grid, in units of cells, and sorts them by tile and bin. The
+//! conversion moves points by whole periods into the grid, and is called folding.
 
 use super::layout::Layout;
 use crate::{
@@ -16,17 +16,18 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Number of points that are moved into one period of the grid at a time.
+/// Number of points that are folded, that is, moved into one period of the grid, at a time.
 const BLOCK: usize = 512;
 
-/// Minimum number of points per thread if several threads count keys.
+/// Minimum number of points per thread if several threads count the points with each sort key.
 const CHUNK: usize = 16384;
 
-/// Maximum length of an axis, in cells, for which a table holds what each cell index adds to the sort keys.
+/// Maximum length of an axis, in cells, for which the results of [`Layout::key`] for all cell indices are tabulated.
 const TABULATED: usize = 16384;
 
-/// Sorted points. Each point has a record: its place along each axis, as bits of a float64, and its index. After the
-/// records follow the index of the first record of each tile, and the number of points.
+/// Sorted points. Each point has a record: its position along each axis, as the bits of a float64, and its index among
+/// the unsorted points. The records are followed by the index of the first record of each tile, and by the number of
+/// points.
 #[derive(Clone, Copy, Debug)]
 pub struct Sorted<'a> {
     /// Records of `axes + 1` numbers each.
@@ -37,8 +38,9 @@ pub struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    /// Interprets `all`, which must be a result of [`sort`] for this layout and this number of points. The places and
-    /// indices are not checked, so readers must keep them within their ranges.
+    /// Splits `all` into records and tile starts. `all` must be a result of [`sort`] for this layout and this number of
+    /// points. The positions and indices in the records are not checked, so code that reads them must keep them within
+    /// their ranges.
     pub fn new(op: &'static str, layout: &Layout, points: usize, all: &'a [i64]) -> Result<Sorted<'a>> {
         let wrong =
             || Error::argument(op, "`sorted` is not the result of `nufft_sort` for these points, grid and width");
@@ -50,7 +52,7 @@ impl<'a> Sorted<'a> {
         if ascending { Ok(Sorted { records, points, starts }) } else { Err(wrong()) }
     }
 
-    /// The index of the first record of each tile, and, as the last element, the number of points.
+    /// Returns the index of the first record of each tile, followed by the number of points.
     pub fn starts(&self, op: &'static str) -> Result<Vec<usize>> {
         let mut starts = rules::list(op, self.starts.len())?;
         starts.extend(self.starts.iter().map(|&start| start as usize));
@@ -71,14 +73,14 @@ pub fn sort<T: Real>(op: &'static str, points: &[T], layout: &Layout) -> Result<
 fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout: &Layout) -> Result<Vec<i64>> {
     let n = points.len() / AXES;
     let keys = layout.tile_count() * layout.bins_per_tile();
-    // keys have 32 bits; a grid with more keys than that does not fit into memory
+    // keys are 32-bit numbers; a grid with more than 2^32 keys does not fit into memory
     if u32::try_from(keys).is_err() {
         return Err(buffer::no_memory(op, keys.saturating_mul(size_of::<u32>())));
     }
     let folding = Folding::<AXES>::new(layout);
     let mut tables: [Vec<u32>; AXES] = std::array::from_fn(|_| Vec::new());
     for (axis, table) in tables.iter_mut().enumerate() {
-        // a longer table would not stay in the cache
+        // longer axes have no table, because it would not stay in the cache
         let length = if layout.lengths[axis] <= TABULATED { layout.lengths[axis] } else { 0 };
         *table = buffer::vec(op, length)?;
         table.extend((0..length).map(|cell| layout.key(axis, cell)));
@@ -163,8 +165,8 @@ fn sort_along<T: Real, const AXES: usize>(op: &'static str, points: &[T], layout
     Ok(sorted)
 }
 
-/// The points of one block, along one axis. For each point: its place on the grid minus half of the kernel's width,
-/// and the cell that contains this place.
+/// The points of one block, along one axis. For each point: its position on the grid minus half of the kernel's width,
+/// in cells, and the cell that contains this shifted position.
 #[derive(Clone, Copy)]
 struct Folded {
     places: [f64; BLOCK],
@@ -175,7 +177,7 @@ impl Folded {
     const NONE: Folded = Folded { places: [0.0; BLOCK], cells: [0; BLOCK] };
 }
 
-/// Converts angles to places on the grid.
+/// Converts angles to positions on the grid, in cells.
 struct Folding<const AXES: usize> {
     lengths: [f64; AXES],
     half_width: f64,
@@ -189,8 +191,8 @@ impl<const AXES: usize> Folding<AXES> {
         }
     }
 
-    /// Converts the points to places with `0 <= place < length` along each axis, beginning with the contiguous axis.
-    /// Returns whether all coordinates are finite.
+    /// Converts the points to shifted positions (see [`Folded`]) with `0 <= position < length` along each axis,
+    /// beginning with the contiguous axis. Returns whether all coordinates are finite.
     fn fold<T: Real>(&self, points: &[T], folded: &mut [Folded; AXES]) -> bool {
         let mut finite = true;
         for (axis, folded) in folded.iter_mut().enumerate() {
@@ -204,7 +206,8 @@ impl<const AXES: usize> Folding<AXES> {
 }
 
 versions! {
-    /// Converts the coordinates along one axis to places on the grid, and returns whether the coordinates are finite.
+    /// Converts the coordinates along one axis to shifted positions (see [`Folded`]). Returns whether all coordinates
+    /// are finite.
     unsafe fn fold_axis[T: Real, const AXES: usize][T, AXES](
         points: &[[T; AXES]], axis: usize, length: f64, half_width: f64, folded: &mut Folded,
     ) -> bool {
@@ -214,13 +217,14 @@ versions! {
             let angle = point[axis].to_f64();
             let turns = angle * (0.5 / PI);
             let at = (turns - turns.floor()) * length - half_width;
-            // the place may be several lengths below 0, because a kernel may be wider than the grid
+            // the position may be several lengths below 0, because a kernel may be wider than the grid
             let at = at - (at * inverse).floor() * length;
-            // rounding may have made the subtracted number of lengths too large by one, or the place equal to `length`
+            // rounding may have made the subtracted number of lengths too large by one, or the position equal to
+            // `length`
             let at = if at < 0.0 { at + length } else { at };
             let at = if at >= length { at - length } else { at };
             *place = at;
-            // NaN is counted as cell 0
+            // NaN is counted in cell 0
             let within = if at < length { at } else { 0.0 };
             // SAFETY: the number is at least 0 and less than the length of an axis, so an `i32` can hold it.
             *cell = unsafe { within.to_int_unchecked::<i32>() } as u32;

@@ -28,8 +28,8 @@ impl Case {
         self.grid.iter().product()
     }
 
-    /// The kernel's weight of a cell for a point, summed over all periods. If `derived` is an axis, returns the
-    /// derivative of the weight along this axis instead.
+    /// Returns the kernel's weight of a cell for a point, summed over all periodic images of the cell. If `derived` is
+    /// an axis, returns the derivative of the weight along this axis instead.
     fn weight(&self, kernel: &SpreadingKernel, point: usize, cell: usize, derived: Option<usize>) -> f64 {
         let axes = self.grid.len();
         let mut rest = cell;
@@ -129,7 +129,7 @@ fn sums_are_those_of_the_definition() {
         let (n, cells) = (case.count(), case.cells());
         for axis in -1..case.grid.len() as isize {
             let derived = usize::try_from(axis).ok();
-            // the kernel jumps at its ends, and differences across a jump are no derivatives
+            // the kernel jumps at its ends, where finite differences do not approximate the derivative
             let tolerance = if derived.is_some() { 3e-3 } else { 1e-11 };
             let weights: Vec<f64> =
                 (0..n * cells).map(|i| case.weight(&kernel, i / cells, i % cells, derived)).collect();
@@ -173,7 +173,7 @@ fn numbers_that_are_not_finite_stay_in_their_neighbourhood() {
         let case = Case { points: vec![0.0, 3.0], grid: vec![64], width, beta: 2.2 * width as f64, batch: 1 };
         let points = array("test", &[2, 1], case.points.clone()).unwrap();
         let mut grid = vec![Complex::new(1.0, 0.0); 64];
-        // infinite cells, which begin just beyond the neighbourhood of the point at 0; this point is in cell 0
+        // cells between the neighbourhoods of both points are infinite; the point at 0 is in cell 0
         grid[width / 2 + 1..22].fill(Complex::new(f64::INFINITY, f64::NAN));
         let values = [Complex::new(f64::NAN, 1.0), Complex::new(1.0, 1.0)];
         with_each(|_| {
@@ -206,7 +206,7 @@ fn sorted_points_of_another_plan_are_refused_or_harmless() {
     assert!(run(&right).is_ok());
     assert!(run(&array("test", &[3], vec![0, 0, 30]).unwrap()).is_err());
     for bad in [i64::MIN, -1, i64::MAX, f64::NAN.to_bits() as i64, f64::INFINITY.to_bits() as i64, 1 << 40] {
-        // all numbers of some records are wrong
+        // all numbers of all records are wrong, but the starts of the tiles are right
         let numbers: Vec<i64> = right.iter().enumerate().map(|(i, &x)| if i < 90 { bad } else { x }).collect();
         assert!(run(&array("test", right.shape(), numbers).unwrap()).is_ok());
         let mut numbers: Vec<i64> = right.iter().copied().collect();

@@ -5,14 +5,14 @@ use super::{
     sort::Sorted,
 };
 
-/// Number of spare cells after the end of each row, so that whole vectors can be loaded and stored.
+/// Minimum number of spare cells after the end of each row, so that whole vectors can be loaded and stored.
 const SPARE: usize = 12;
 
 /// A window: the box of cells of a periodic grid that some points touch, and the layout of these cells in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Along each axis, the cell of a point whose neighbourhood begins at the box's first cell; `high` is the cell of a
-    /// point whose neighbourhood ends at the box's last cell.
+    /// Smallest cell index of a point along each axis; `high` is the largest one. A point's cell contains the point's
+    /// position minus half of the kernel's width. The point's neighbourhood begins at the next cell.
     pub low: [i32; 3],
     pub high: [i32; 3],
     /// Number of cells along each axis.

@@ -20,7 +20,7 @@ pub(super) fn scaled(size: F, angle: F, n: F) -> F {
     size * first * angle * second
 }
 
-/// `size`, or infinity if `x` exceeds `LIMIT`.
+/// Returns `size`, or infinity if `x` exceeds `LIMIT`.
 #[inline(always)]
 pub(super) fn limited(size: F, x: F) -> F {
     if x > LIMIT { F::INFINITY } else { size }

@@ -18,7 +18,7 @@ struct Arc {
     height: F,
 }
 
-/// The intermediate results for the reflected number `x + i y`, with `x, y >= 0`.
+/// Computes the intermediate results for the reflected number `x + i y`, with `x, y >= 0`.
 #[inline(always)]
 fn arc(x: F, y: F) -> Arc {
     if x.max(y) > LARGE {

@@ -46,7 +46,8 @@ pub fn pow(x: C, y: C) -> C {
     C::new(scaled(size, turned.sin_after(1), parts.n), scaled(size, turned.sin_after(0), parts.n))
 }
 
-/// Logarithm of the magnitude, and the angle, of a finite number other than 0. Each is a sum of two floats.
+/// Computes the logarithm of the magnitude, and the angle, of a finite number other than 0. Each is a sum of two
+/// floats.
 #[inline(always)]
 fn wide_polar(x: C) -> (Wide, Wide) {
     // the parts are scaled, so that their squares neither overflow nor lose bits
@@ -78,8 +79,8 @@ fn wide_times(x: WideC, y: WideC) -> WideC {
     )
 }
 
-/// The power of a finite number with an integer exponent, by repeated squaring; `None` if the result leaves the range
-/// of normal numbers.
+/// Computes the power of a finite number with an integer exponent, by repeated squaring. Returns `None` if the result
+/// leaves the range of normal numbers.
 fn whole_power(x: C, n: i32) -> Option<C> {
     if n == 2 {
         return Some(times(x, x));

@@ -31,7 +31,7 @@ struct Factors<T> {
     matrix: HostCsr<T>,
     lower: Vec<T>,
     diagonal: Vec<T>,
-    /// Index of the diagonal element of each row.
+    /// The index of each row's diagonal element among the stored elements.
     middle: Vec<usize>,
     is_cholesky: bool,
     sign: T,
@@ -44,8 +44,8 @@ fn host<B: Backend, T: WideFloat>(b: &B, a: &dyn LinearOperator<B, T>, what: &st
     }
 }
 
-/// Index of each row's diagonal element. Returns an error if the matrix is not square or a diagonal element is not
-/// stored.
+/// Returns the index of each row's diagonal element among the stored elements; an error if the matrix is not square or
+/// a diagonal element is not stored.
 fn middles<T: WideFloat>(matrix: &HostCsr<T>, what: &str) -> Result<Vec<usize>> {
     let [rows, columns] = matrix.shape();
     if rows != columns {
@@ -169,7 +169,7 @@ impl<T: WideFloat> Factors<T> {
         range.map(|k| (self.matrix.indices()[k], self.lower[k]))
     }
 
-    /// Solves with the factors, in place.
+    /// Solves a system with the triangular factors, or with their transposes, in place.
     fn solve(&self, x: &mut [T], is_transposed: bool) {
         let n = x.len();
         match (self.is_cholesky, is_transposed) {

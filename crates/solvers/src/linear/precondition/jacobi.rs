@@ -7,8 +7,8 @@ use crate::linear::{
 };
 use backends::{ArrayAttributes, Backend, Error, Result, WideFloat, expr};
 
-/// The inverse of the diagonal, for matrices whose rows differ much in size. Rows with 0 on the diagonal are left
-/// unchanged.
+/// Preconditioner that divides by the diagonal, for matrices whose rows differ much in size. Where the diagonal is 0,
+/// it leaves the elements of the residual unchanged.
 #[derive(Clone)]
 pub struct Jacobi<B: Backend, T: WideFloat> {
     diagonal: B::Array<T>,

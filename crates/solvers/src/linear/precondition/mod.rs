@@ -35,7 +35,7 @@ pub trait Preconditioner<B: Backend, T: WideFloat>: Send + Sync {
         Ok(None)
     }
 
-    /// The name in reports.
+    /// The name of the preconditioner in reports.
     fn name(&self) -> &'static str {
         "a preconditioner of the user's"
     }

@@ -43,7 +43,7 @@ struct Level<B: Backend, T: WideFloat> {
     step: f64,
     /// The transfer along each axis to the next level; `None` for an axis that is not coarsened.
     transfers: Vec<Option<Transfer<B, T>>>,
-    /// The inverse matrix, on the last level.
+    /// The inverse of the operator's matrix; only on the last level.
     inverse: Option<B::Array<T>>,
 }
 
@@ -77,8 +77,8 @@ impl<B: Backend, T: WideFloat> Multigrid<B, T> {
             }
             let can_be = || next.iter().zip(&lines).filter(|(next, _)| next.is_some()).map(|(_, line)| line.weight);
             let least = ALIKE * can_be().fold(0.0, f64::max);
-            // the next level cannot represent the short waves along the coarsened axes. With this step, smoothing damps
-            // the longest and the shortest of these waves equally
+            // smoothing must damp the short waves along the coarsened axes, which the next level cannot represent; with
+            // the factor `step`, it damps the longest and the shortest of these waves equally
             let halved = can_be().filter(|&weight| weight >= least).fold(f64::INFINITY, f64::min);
             let longest = halved / lines.iter().map(|line| line.weight).sum::<f64>();
             let diagonal = operator.diagonal();

@@ -23,7 +23,8 @@ pub(super) enum Transfer<B: Backend, T: WideFloat> {
     Pairs(GridBoundary),
     /// The coarser axis has every second element, starting with the second one.
     Inner,
-    /// Any other ratio of lengths.
+    /// Axes with any other ratio of lengths. `up` interpolates; `down` is its transpose, divided by the ratio of the
+    /// spacings.
     Uneven { up: Taps<B, T>, down: Taps<B, T> },
 }
 
@@ -106,8 +107,8 @@ fn lines_between(n: usize, m: usize, ratio: f64, ends: GridBoundary) -> Vec<Vec<
 }
 
 impl<B: Backend, T: WideFloat> Transfer<B, T> {
-    /// Transfer between axes of lengths `n` and `m`, where `ratio` is the ratio of the coarser spacing to the finer
-    /// one.
+    /// Creates the transfer between a finer axis of length `n` and a coarser axis of length `m`. `ratio` is the coarser
+    /// spacing divided by the finer spacing.
     pub fn new(b: &B, (n, m): (usize, usize), ratio: f64, ends: GridBoundary) -> Result<Self> {
         if n % 2 == 0 && ends != GridBoundary::Zero {
             return Ok(Transfer::Pairs(ends));

@@ -1,11 +1,12 @@
-//! Functions that a GPU computes only approximately. Here their results are as exact as the number format allows.
+//! Functions that a GPU computes only approximately. Here most of their results are as exact as the number format
+//! allows.
 
 use super::{
     function::{Pure, one, two},
     value::{Float, Value},
 };
 
-/// Finds the Rust function that computes an approximate instruction.
+/// Finds the Rust function that computes an approximate instruction; `None` if there is no such instruction.
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     macro_rules! single {
         (|$x:ident| $result:expr) => {
@@ -32,7 +33,7 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     }
 }
 
-/// A double reduced to its upper 32 bits, with subnormal numbers replaced by 0. This is the precision of approximate
+/// Clears the lower 32 bits of a double, and replaces subnormal numbers by 0. This is the precision of approximate
 /// instructions on doubles.
 fn upper(x: f64) -> f64 {
     let x = if x.is_subnormal() { 0.0_f64.copysign(x) } else { x };

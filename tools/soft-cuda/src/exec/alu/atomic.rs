@@ -5,7 +5,8 @@ use super::{
     value::{Float, Int},
 };
 
-/// Finds the Rust function that computes `atom` and `red`. Its first argument is the old value in memory.
+/// Finds the Rust function that computes the new value for the instructions `atom` and `red`. Its first argument is the
+/// old value in memory.
 pub(crate) fn find(operation: &str, ty: &str) -> Option<Four> {
     let pure: Option<Pure> = match operation {
         "exch" => by_type!(ty, three, exchange; b32 b64),

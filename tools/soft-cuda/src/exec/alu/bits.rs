@@ -76,8 +76,8 @@ fn brev<T: Int>(a: u64, _: u64) -> u64 {
     T::get(a).put().reverse_bits() >> (64 - T::BITS)
 }
 
-/// The position of the highest bit that differs from the sign bit. If no bit differs, the result has its low 32 bits
-/// set.
+/// Returns the index of the highest bit that differs from the sign bit (from 0 for unsigned types). If no bit differs,
+/// the result has its low 32 bits set.
 fn bfind<T: Int>(a: u64, _: u64) -> u64 {
     let x = T::get(a).wide();
     let x = if x < 0 { !x } else { x };
@@ -94,8 +94,8 @@ fn bfe<T: Int>(a: u64, place: u64, length: u64, _: u64) -> u64 {
     if length == 0 {
         return 0;
     }
-    // for signed types, the bits of the field beyond the end of the number, and the bits above the field, are copies of
-    // the sign
+    // for signed types, bits of the field that are above the highest bit of the number, and the result's bits above the
+    // field, are copies of the sign
     let x = T::get(a).wide() >> place.min(127);
     let above = 128 - length.min(127);
     let field = if T::SIGNED { (x << above) >> above } else { ((x << above) as u128 >> above) as i128 };

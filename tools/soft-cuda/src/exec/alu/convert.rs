@@ -7,7 +7,8 @@ use super::{
 };
 use std::cmp::Ordering;
 
-/// Finds the Rust function that computes `cvt`. The modifiers `.ftz`, and `.sat` for floats, are handled elsewhere.
+/// Finds the Rust function that computes `cvt`. The modifiers `.ftz`, and `.sat` for floats, are separate steps
+/// (`ptx::arithmetic`).
 pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     match (name, modifiers) {
         ("cvt", ["sat", to, from]) => integers::<true>(from, to),
@@ -80,7 +81,8 @@ impl Target for f64 {
     }
 }
 
-/// Converts an integer to a 32-bit float. Rounded to 16 bits, this float gives the same number as the integer itself.
+/// Converts an integer to a 32-bit float by rounding to odd. A later rounding to 16 bits then gives the same number as
+/// rounding the integer directly.
 fn odd_integer(x: i128) -> f32 {
     let toward_zero = f32::of_integer::<RZ>(x);
     if toward_zero as i128 == x { toward_zero } else { f32::from_bits(toward_zero.to_bits() | 1) }
@@ -183,7 +185,7 @@ fn floats<const MODE: u8>(from: &str, to: &str) -> Option<Pure> {
 
 /// A 16-bit float type.
 trait Half: Value {
-    /// Rounds to the nearest number of this type.
+    /// Rounds `x` to the nearest number of this type.
     fn of(x: f32) -> Self;
     fn number(self) -> f32;
     fn bits(self) -> u16;

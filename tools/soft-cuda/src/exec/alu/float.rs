@@ -42,7 +42,7 @@ pub(crate) fn flush(a: u64, _: u64) -> u64 {
     if x.is_subnormal() { 0.0_f32.copysign(x).put() } else { a }
 }
 
-/// Clamps to 0..=1, for `.sat`; NaN becomes 0.
+/// Returns the function that clamps numbers to 0..=1, for `.sat`; NaN becomes 0. `None` if `ty` is not a float type.
 pub(crate) fn saturate(ty: &str) -> Option<Pure> {
     match ty {
         "f32" => one(|a, _| if f32::get(a) > 0.0 { f32::get(a).min(1.0).put() } else { 0 }),
@@ -119,7 +119,7 @@ fn sqrt<T: Float>(a: u64, _: u64) -> u64 {
     T::get(a).root().result()
 }
 
-/// The minimum of two floats. The minimum of a NaN and a number is the number, and -0 is less than 0.
+/// Returns the minimum of two floats. The minimum of a NaN and a number is the number, and -0 is less than 0.
 pub(super) fn lesser<T: Float>(a: T, b: T) -> T {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => T::CANONICAL,
@@ -164,7 +164,7 @@ fn neg<T: Float>(a: u64, _: u64) -> u64 {
     T::get(a).negated().put()
 }
 
-/// The second operand with the sign of the first operand.
+/// Returns the second operand with the sign of the first operand.
 fn copysign<T: Float>(a: u64, b: u64) -> u64 {
     T::get(b).with_sign_of(T::get(a)).put()
 }

@@ -1,4 +1,4 @@
-//! The type of the functions that represent instructions, and helpers to make such functions.
+//! The types of the Rust functions that compute instructions, and helpers to make values of these types.
 
 /// A function of the values of at most two registers.
 pub(crate) type Two = fn(u64, u64) -> u64;

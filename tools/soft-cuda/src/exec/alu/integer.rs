@@ -29,22 +29,23 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
     }
 }
 
-/// The sum with the carry of the previous sum: `a + b + carry`.
+/// Finds the function for the sum of two numbers and the carry of a previous sum: `a + b + carry`.
 pub(crate) fn add_carry(ty: &str) -> Option<Pure> {
     by_type!(ty, three, sum; s32 s64 u32 u64)
 }
 
-/// The carry of the sum in [`add_carry`]: 1 if the sum is out of range, otherwise 0.
+/// Finds the function for the carry of the sum in [`add_carry`]: 1 if the unsigned sum is out of range, otherwise 0.
 pub(crate) fn carry(ty: &str) -> Option<Pure> {
     by_type!(ty, three, carry_of; s32 s64 u32 u64)
 }
 
-/// The difference with the borrow of the previous difference: `a - b - borrow`.
+/// Finds the function for the difference of two numbers and the borrow of a previous difference: `a - b - borrow`.
 pub(crate) fn sub_borrow(ty: &str) -> Option<Pure> {
     by_type!(ty, three, difference; s32 s64 u32 u64)
 }
 
-/// The borrow of the difference in [`sub_borrow`]: 1 if the difference is out of range, otherwise 0.
+/// Finds the function for the borrow of the difference in [`sub_borrow`]: 1 if the unsigned difference is negative,
+/// otherwise 0.
 pub(crate) fn borrow(ty: &str) -> Option<Pure> {
     by_type!(ty, three, borrow_of; s32 s64 u32 u64)
 }
@@ -69,7 +70,7 @@ fn low<T: Int>(a: u64, b: u64) -> u64 {
     T::get(a).times(T::get(b)).put()
 }
 
-/// The product without loss of bits. If `T` has 64 bits, the product has 128 bits.
+/// Returns the full product, with twice as many bits as `T`.
 fn product<T: Int>(a: u64, b: u64) -> i128 {
     T::get(a).wide().wrapping_mul(T::get(b).wide())
 }
@@ -79,7 +80,7 @@ fn high<T: Int>(a: u64, b: u64) -> u64 {
     T::of(product::<T>(a, b) >> T::BITS).put()
 }
 
-/// The low bits of `x`, twice as many as `T` has.
+/// Returns the low bits of `x`, twice as many bits as `T` has. All higher bits are 0.
 fn doubled<T: Int>(x: i128) -> u64 {
     x as u64 & (u64::MAX >> (64 - 2 * T::BITS))
 }
@@ -100,7 +101,7 @@ fn whole_plus<T: Int>(a: u64, b: u64, c: u64, _: u64) -> u64 {
     doubled::<T>(product::<T>(a, b).wrapping_add(i128::from(c)))
 }
 
-/// A quotient by 0 has all bits set, as on a GPU.
+/// Divides two integers. A quotient by 0 has all bits set, as on a GPU.
 fn div<T: Int>(a: u64, b: u64) -> u64 {
     T::get(a).quotient(T::get(b)).unwrap_or(T::of(-1)).put()
 }

@@ -31,7 +31,7 @@ pub(crate) fn find(name: &str, modifiers: &[&str]) -> Option<Pure> {
 pub(crate) mod testing {
     use super::{Function, find};
 
-    /// The result of an instruction, such as `add.s32`, on these operands.
+    /// Applies an instruction, such as `add.s32`, to operands, and returns its result.
     pub fn apply(instruction: &str, operands: &[u64]) -> u64 {
         let (name, modifiers) = instruction.split_once('.').unwrap_or((instruction, ""));
         let modifiers: Vec<&str> = modifiers.split('.').collect();

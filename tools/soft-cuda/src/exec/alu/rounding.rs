@@ -28,7 +28,8 @@ pub(crate) fn directed<const MODE: u8, T: Float>(nearest: T, to_exact: Option<Or
     }
 }
 
-/// Rounds the exact result `sum + error` to a 32-bit float, where `error` is too small to change `sum`.
+/// Rounds the exact result `sum + error` to a 32-bit float. Here `error` is so small that the rounded 64-bit sum is
+/// `sum`.
 pub(crate) fn narrow<const MODE: u8>(sum: f64, error: f64) -> f32 {
     let nearest = sum as f32;
     let ordering = f64::from(nearest).partial_cmp(&sum).map(|ordering| match ordering {
@@ -39,15 +40,15 @@ pub(crate) fn narrow<const MODE: u8>(sum: f64, error: f64) -> f32 {
     directed::<MODE, f32>(nearest, ordering)
 }
 
-/// The 64-bit sum, and its rounding error.
+/// Returns the sum rounded to 64 bits, and its exact rounding error.
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// A 32-bit float near `x` that rounds to any smaller format as `x` itself would. If `x` is not exactly representable,
-/// the last bit of the result is 1 (round to odd).
+/// Rounds `x` to a 32-bit float by rounding to odd: if `x` is not exactly representable, the last bit of the result is
+/// 1. A later rounding of the result to 16 bits then gives the same number as rounding `x` directly.
 pub(crate) fn odd(x: f64) -> f32 {
     let toward_zero = narrow::<RZ>(x, 0.0);
     if x.is_finite() && f64::from(toward_zero) != x { f32::from_bits(toward_zero.to_bits() | 1) } else { toward_zero }

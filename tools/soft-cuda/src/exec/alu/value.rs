@@ -13,15 +13,15 @@ pub(crate) type b32 = u32;
 pub(crate) type b64 = u64;
 pub(crate) type f16 = F16;
 pub(crate) type bf16 = Bf16;
-// these imports are for `by_type`, which expects all types in this module
+// the macro `by_type` looks up all types in this module, so the primitive types are exported as well
 #[allow(unused_imports)]
 pub(crate) use std::primitive::{f32, f64, u8, u16, u32, u64};
 
 /// A type of values that a register can hold.
 pub(crate) trait Value: Copy + PartialOrd {
-    /// The value in a register.
+    /// Reads the value from the low bits of a register.
     fn get(register: u64) -> Self;
-    /// The register value that holds this value.
+    /// Returns this value as the content of a register; the higher bits are 0.
     fn put(self) -> u64;
 }
 
@@ -34,14 +34,14 @@ pub(crate) trait Int: Value + Ord {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// The quotient; `None` if `other` is 0.
+    /// Returns the quotient; `None` if `other` is 0.
     fn quotient(self, other: Self) -> Option<Self>;
     fn remainder(self, other: Self) -> Option<Self>;
-    /// The number as an `i128`.
+    /// Returns the number as an `i128`.
     fn wide(self) -> i128;
-    /// The number with the low bits of `wide`.
+    /// Returns the number with the low bits of `wide`.
     fn of(wide: i128) -> Self;
-    /// The nearest representable number; 0 for NaN.
+    /// Returns the nearest representable number; 0 for NaN.
     fn near(x: f64) -> Self;
     fn single(self) -> f32;
     fn double(self) -> f64;
@@ -144,7 +144,7 @@ pub(crate) trait Float: Value {
     fn with_sign_of(self, other: Self) -> Self;
     fn class(self) -> std::num::FpCategory;
     fn one() -> Self;
-    /// Converts a result to its register value. All 32-bit NaNs become the same NaN, the canonical one.
+    /// Converts the result of an operation to its register value. Every 32-bit NaN becomes [`Float::CANONICAL`].
     #[inline]
     fn result(self) -> u64 {
         if self.is_nan() { self.quiet().put() } else { self.put() }

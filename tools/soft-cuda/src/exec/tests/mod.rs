@@ -23,7 +23,7 @@ struct Device {
 type Shape = (u32, u32, u32);
 
 impl Device {
-    /// A device with the module of this text.
+    /// Creates a device, and loads the module with this PTX text.
     fn with(text: &str) -> Device {
         let mut memory = Memory::new(0, 1 << 30);
         let mut module = Module::parse(text).unwrap_or_else(|error| panic!("{error}"));
@@ -74,9 +74,9 @@ fn outcome(text: &str, shape: Shape, count: usize, params: &[u64]) -> Result<Vec
     first
 }
 
-/// A module with one kernel `k(u64* out, u64 n)`. In its body `%out` and `%n` are the parameters, `%t` is the thread in
-/// the block, `%g` the thread in the grid, and `%mine` the address of `out[%g]`; `%r<40>`, `%rd<40>`, `%f<40>`,
-/// `%fd<40>`, `%rs<40>` and `%p<10>` are free.
+/// Returns the PTX text of a module with one kernel `k(u64* out, u64 n)`. In its body `%out` and `%n` are the
+/// parameters, `%t` is the thread in the block, `%g` the thread in the grid, and `%mine` the address of `out[%g]`;
+/// `%r<40>`, `%rd<40>`, `%f<40>`, `%fd<40>`, `%rs<40>` and `%p<10>` are free.
 fn kernel(body: &str) -> String {
     kernel_after("", body)
 }

@@ -1,4 +1,4 @@
-//! Tests of instructions that become several steps, and of instructions that use special registers.
+//! Tests of instructions that are decoded into several steps, and of instructions that use special registers.
 
 use super::{kernel, outcome};
 

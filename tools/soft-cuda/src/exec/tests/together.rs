@@ -126,7 +126,7 @@ fn fault(body: &str) -> String {
 
 #[test]
 fn what_nobody_can_end_is_divergent() {
-    // half of a warp waits for the other half, which waits for the block
+    // 16 lanes wait at a shuffle for the other lanes of their warp, which wait at a barrier for the whole block
     let shuffle = fault(
         "setp.lt.u32 %p1, %t, 16; @%p1 bra HALF; bar.sync 0; ret;
         HALF: shfl.sync.idx.b32 %r1, %r2, 0, 31, -1; bar.sync 0;",
