@@ -23,11 +23,12 @@ pub struct Input {
     pub table: Option<LitStr>,
     /// The path of the overlay's file. An overlay adds a column, which is one more backend, to a table.
     pub overlay: Option<LitStr>,
-    /// Text of a user's table, whose trait exists and is to be implemented for one more backend.
+    /// Text of a user's table, whose extension trait exists and is to be implemented for one more backend.
     pub rows: Option<LitStr>,
-    /// Name of the trait of a user's table.
+    /// Name of the extension trait, the trait with the ops of a user's table. A call of `backend!` with `table` defines
+    /// this trait, and all other macro calls use it. `None` if the macro call involves no user's table.
     pub extension: Option<Ident>,
-    /// The path of the module that contains the trait of the user's table, if it is not the module of the macro call.
+    /// The path of the module that contains the extension trait, if it is not the module of the macro call.
     pub home: Option<TokenStream>,
     /// The backend to test.
     pub backend: Option<syn::Expr>,

@@ -162,8 +162,8 @@ impl<B: Backend> Diff<B> {
         self.recorded(value, index)
     }
 
-    /// Marks the arrays from index `first` on as results of one formula, so that the backward pass can report the
-    /// formula to watchers.
+    /// Notes that the arrays on the tape, from the tape index `first` to the end, are results of the ops of one
+    /// formula. The backward pass then reports the gradient of this formula to watchers, as `told` describes it.
     pub(super) fn record_formula(&self, first: usize, told: KeptTold) {
         let mut record = self.tape();
         let end = record.end();

@@ -135,8 +135,9 @@ impl Design {
         points as f64 * (vectors + 10.0 + 3.0 * f64::from(axes)) + fourier * if single { 0.5 } else { 1.0 }
     }
 
-    /// The factors that correct for the kernel at the frequencies `angles`, in radians per grid point. A factor is the
-    /// reciprocal of the kernel's Fourier transform, which is positive up to the angle `2 beta / width`.
+    /// Returns the factors that undo the effect of the kernel on Fourier coefficients at the frequencies `angles`, in
+    /// radians per grid point. A factor is the reciprocal of the kernel's Fourier transform, which is positive up to
+    /// the angle `2 beta / width`.
     pub fn undoing<B: Backend, T: Real>(&self, b: &B, angles: &B::Array<T>) -> Result<B::Array<T>> {
         let (beta, half_width) = (self.beta, self.width as f64 / 2.0);
         let scale = beta.i0e() / half_width;
@@ -146,7 +147,8 @@ impl Design {
         )
     }
 
-    /// For each mode of an axis, the factor that corrects for the kernel. The first mode is `-(modes / 2)`.
+    /// Returns, for each mode (integer frequency) along an axis, the factor that undoes the effect of the kernel on the
+    /// Fourier coefficient of this mode. The modes ascend from `-(modes / 2)`.
     pub fn factors<B: Backend, C: ComplexFloat>(&self, b: &B, axis: usize, modes: usize) -> Result<B::Array<C>> {
         let first = -((modes / 2) as f64);
         // computed in float64: the factor contains exponentials, which amplify the rounding errors of their arguments

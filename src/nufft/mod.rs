@@ -1,8 +1,13 @@
-//! Non-uniform Fourier transforms, composed of ops of any backend.
+//! Non-uniform Fourier transforms, composed of ops of any backend. In these transforms, the points at which values are
+//! given or computed need not lie on a grid.
+//!
+//! The modes are the Fourier coefficients at integer frequencies. A transform of type 1 computes modes from values at
+//! points. Type 2 computes values at points from modes. Type 3 computes Fourier coefficients at any frequencies from
+//! values at points.
 //!
 //! The functions implement the ops `nufft1d_type1` and so on of the op table; each call makes one transform.
-//! [`NufftPlan`] makes many transforms with the same points: everything that depends on the points is computed only
-//! once. The modes are the Fourier coefficients at integer frequencies.
+//! [`NufftPlan`] makes many transforms of type 1 or 2 with the same points: everything that depends on the points is
+//! computed only once.
 
 mod design;
 mod plan;

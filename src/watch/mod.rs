@@ -116,7 +116,8 @@ impl<B: Backend> Watched<B> {
         &self.within
     }
 
-    /// Begins a call that is not an op of the table.
+    /// Reports to the observer that a call begins, and runs nothing. This function is for methods of backends that are
+    /// not rows of the op table, such as `to_ndarray`. The call ends when the returned value is dropped.
     fn begins(&self, op: &'static str, dtype: DType, args: &[(&'static str, Arg<'_>)]) -> Result<RunningOn<B>> {
         self.begin(&Call { info: None, op, dtype, to: None, formula: None, is_composed: false, args })
     }

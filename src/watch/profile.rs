@@ -62,16 +62,17 @@ struct State {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// Name of the op or the span. The name of a formula is the whole text that the user wrote: `exp(-x**2)`,
-    /// `gradient of exp(-x**2)`.
+    /// Name of the op or the span. The name of a formula is the whole text that the user wrote, such as `exp(-x**2)`;
+    /// the name of its gradient is `gradient of exp(-x**2)`.
     pub name: String,
     /// Name of the op; `expr!` for a formula, empty for a span.
     pub op: &'static str,
     /// The group of the op; `formula` for a formula; empty for spans and for calls that are not ops.
     pub group: &'static str,
-    /// The arguments: `(float64[3, 4], axis=[0])`; empty for spans.
+    /// The arguments in parentheses, such as `(float64[3, 4], [0], keepdims=true)`; empty for spans.
     pub args: String,
-    /// The results: `float64[4]`; empty if the call failed or returned no array.
+    /// The dtype and the shape of each result, such as `float64[4]`; empty for spans, and if the call failed or
+    /// returned no array.
     pub results: String,
     /// Start time, relative to the creation of the profile.
     pub start: Duration,

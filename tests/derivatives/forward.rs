@@ -119,6 +119,7 @@ fn constants_and_mistakes() -> Result<()> {
 
     let wrong = jvp(&b, |_, x| Ok(x.clone()), &x, &b.zeros([2])?).unwrap_err();
     assert_eq!(wrong.to_string(), "jvp: shapes [3] and [2] do not fit");
+    // `outer` is an array of the outer call of `jvp`, so an op of the inner call refuses it
     let wrong =
         jvp(&b, |_, outer| jvp(&b, |j, x| j.add(x, outer), &x, &v).map(|(_, t)| Jvp::constant(&escape(&b), t)), &x, &v);
     assert!(wrong.unwrap_err().to_string().contains("another derivative"));
@@ -131,8 +132,9 @@ fn constants_and_mistakes() -> Result<()> {
     Ok(())
 }
 
-/// Returns the backend of a call of `jvp` that has ended. Arrays of this backend do not belong to any other call of
-/// `jvp`.
+/// Returns the backend of a call of `jvp` that has ended. The test above needs it only for the type of a closure, which
+/// would wrap the result of an inner `jvp` as an array of this backend. The inner `jvp` fails, so nothing is wrapped,
+/// and this function is not called.
 fn escape(b: &Numpyish) -> Jvp<Numpyish> {
     let mut found = None;
     let one = b.asarray([1.0]).expect("one number");

@@ -109,8 +109,8 @@ pub struct Choice {
     pub summary: String,
     /// The values, each with a description of one line.
     pub values: Vec<(String, String)>,
-    /// True if the runtime defines the Rust type. This is the case for the choices of the base table, but not for the
-    /// choices of a user's table.
+    /// True if the crate `backend-runtime` defines the Rust type, as for all choices of the base table. False if the
+    /// macro generates the Rust type, as for all choices of a user's table.
     pub of_runtime: bool,
 }
 

@@ -36,9 +36,9 @@ const MOST: usize = 100;
 #[derive(Default)]
 pub struct Report {
     errors: Vec<(usize, String)>,
-    /// The number of mistakes that are not shown, because the report already has [`MOST`].
+    /// The number of mistakes that are not shown because the report already has [`MOST`] mistakes.
     further: usize,
-    /// The number of mistakes, shown or not.
+    /// The number of all mistakes found, including those that are not shown.
     found: usize,
     /// True if further mistakes are ignored, because they may be consequences of earlier ones.
     sealed: bool,

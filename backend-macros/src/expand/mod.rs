@@ -269,7 +269,8 @@ impl Expand<'_> {
         format_ident!("{}Options", op.camel())
     }
 
-    /// The path of the options struct of an op, which may belong to the base table.
+    /// Returns the path of an op's options struct. If the op belongs to the base table, and code is generated for
+    /// another table, the struct is in the facade crate.
     fn options_path(&self, op: &Op) -> TokenStream {
         let (root, name) = (&self.root, self.options_name(op));
         if op.own {
@@ -280,7 +281,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The path of an op's options struct, as seen from a module inside the generated code.
+    /// Returns the path of an op's options struct, as seen from a module inside the generated code.
     fn options_below(&self, op: &Op) -> TokenStream {
         let path = self.options_path(op);
         if op.own { quote!(super::#path) } else { path }

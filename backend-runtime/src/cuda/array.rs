@@ -195,7 +195,9 @@ impl Cuda {
         Ok(RawArray { dtype, shape: shape.to_vec(), strides: rules::c_strides(shape), offset: 0, memory })
     }
 
-    /// Returns an error if `x` is on another device, or if another thread computed it with an out-of-range index.
+    /// Checks that an op of this backend may use `x`. Returns an error if `x` is on another device than this backend.
+    /// If another thread allocated the memory of `x`, also returns an error if an op of that thread has used an
+    /// out-of-range index and no call has returned this error yet. To find this out, the host may wait for the device.
     #[inline]
     pub(crate) fn check(&self, op: &'static str, x: &RawArray) -> Result<()> {
         let device = x.memory.device();

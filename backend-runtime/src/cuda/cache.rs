@@ -13,15 +13,16 @@ const FORM: &[u8] = b"backends kernel 2\n";
 /// Size of the key, and also of the checksum, in bytes.
 const HASH: usize = 16;
 
-/// The file of one compilation in the cache.
+/// The place in the cache for the result of one compilation. One file keeps all kernels that the compilation makes.
 pub(super) struct Entry {
-    /// `None` if there is no folder for kernels.
+    /// The path of the file; `None` if there is no folder for kernels.
     path: Option<PathBuf>,
+    /// Hash of all the texts on which the compiled kernels depend. It is also the name of the file.
     key: [u8; HASH],
 }
 
 impl Entry {
-    /// The cache entry of a compilation; `parts` are all the texts on which the compiled kernel depends.
+    /// The cache entry of a compilation; `parts` are all the texts on which the compiled kernels depend.
     pub(super) fn of(parts: &[&str]) -> Entry {
         let bytes: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
         let folder = cache::folder("cuda").inspect_err(|why| cache::say_once(why)).ok();
@@ -32,7 +33,7 @@ impl Entry {
         Entry { path: folder.map(|folder| folder.join(format!("{key:032x}"))), key: key.to_le_bytes() }
     }
 
-    /// Reads the stored kernel. `None` if no file exists, or if the file is damaged, has another key, or may have been
+    /// Reads the stored kernels. `None` if no file exists, or if the file is damaged, has another key, or may have been
     /// written by another user.
     pub(super) fn read(&self) -> Option<Compiled> {
         let file = cache::read(self.path.as_ref()?)?;
@@ -47,7 +48,7 @@ impl Entry {
         is_image(&image).then(|| Compiled { image, names: names.lines().map(String::from).collect() })
     }
 
-    /// Stores `compiled`. A cache that cannot be written is not an error, because the kernel is already in memory.
+    /// Stores `compiled`. A cache that cannot be written is not an error, because the kernels are already in memory.
     pub(super) fn write(&self, compiled: &Compiled) {
         let Some(path) = &self.path else { return };
         let mut content = compiled.names.join("\n").into_bytes();

@@ -24,7 +24,8 @@ pub(super) struct Group {
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// The key, in the file `memory.stat`, of the number of bytes of file caches that were not used recently.
+    /// The first word of a line in the file `memory.stat`. The line has the number of bytes of file caches that were
+    /// not used recently, which the kernel can drop.
     droppable: &'static str,
 }
 

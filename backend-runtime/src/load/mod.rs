@@ -21,11 +21,14 @@ mod walk;
 use std::path::{Path, PathBuf};
 use trust::Trust;
 
-/// Checks a library before it is loaded, and also the libraries to which it is linked, as far as they are in the
-/// folders `neighbours`. Nobody else may be able to write to these files, and the files must be complete, because the
-/// process would end if the loader read past the end of a file.
+/// Checks a library before it is loaded. Also checks the libraries to which it is linked, directly or through other
+/// libraries, if they are in the folders `neighbours`; libraries in other folders are not checked.
 ///
-/// Returns the path without symbolic links, or the reason why the library must not be loaded.
+/// Each of these files must pass two checks. Only users that `trust` accepts may be able to write to the file or to
+/// replace it ([`check::path`]). The file must be as long as the headers in it state ([`elf::check`]), because the
+/// process would end if the loader read past the end of an incomplete file.
+///
+/// Returns the path of the library without symbolic links, or the reason why the library must not be loaded.
 pub fn examine(library: &Path, neighbours: &[PathBuf], trust: Trust) -> Result<PathBuf, String> {
     let (mut checked, mut waiting) = (Vec::new(), vec![library.to_path_buf()]);
     while let Some(next) = waiting.pop() {

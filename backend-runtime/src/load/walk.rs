@@ -28,7 +28,8 @@ impl Users {
         Ok(Users { me, root })
     }
 
-    /// Returns an error unless the owner is this user or the administrator.
+    /// Returns an error unless `entry` belongs to this user or to the administrator (user 0, or the owner of the root
+    /// folder).
     pub(super) fn owner(&self, entry: &Metadata) -> Result<(), String> {
         let owner = entry.uid();
         if [self.me, 0, self.root].contains(&owner) {
@@ -37,10 +38,12 @@ impl Users {
         Err(format!("belongs to user {owner}, not to user {} or the administrator", self.me))
     }
 
-    /// Returns an error unless the owner is this user or user 0. This check applies to entries of a folder that all
-    /// users can write, where an entry is only as trustworthy as its owner. In some containers, the root folder belongs
-    /// to a user other than 0, and the files of all users that the container does not know appear to belong to the same
-    /// user. So this check does not accept the owner of the root folder.
+    /// Returns an error unless `entry` belongs to this user or to user 0. The caller uses this check if other users can
+    /// write to the folder that contains `entry`, because such an entry is only as trustworthy as its owner.
+    ///
+    /// Unlike [`Users::owner`], this check does not accept the owner of the root folder. In some containers, the root
+    /// folder belongs to a user other than 0, and the files of all users that the container does not know appear to
+    /// belong to this same user.
     fn owner_among_others(&self, entry: &Metadata) -> Result<(), String> {
         if entry.uid() == self.me || entry.uid() == 0 {
             return Ok(());
@@ -48,8 +51,8 @@ impl Users {
         Err(format!("belongs to user {}, in a folder that all users can write", entry.uid()))
     }
 
-    /// Returns an error if all users can write the entry. If a search found the path, also returns an error if a group
-    /// can write the entry, except an administrators' group and this user's private group.
+    /// Returns an error if all users can write the entry. If a search found the path, also returns an error if the
+    /// entry's group can write the entry, unless it is an administrators' group or this user's private group.
     pub(super) fn writers(&self, entry: &Metadata, trust: Trust) -> Result<(), String> {
         if entry.mode() & 0o002 != 0 {
             return Err("can be written by all users".into());

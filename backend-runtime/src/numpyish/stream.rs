@@ -28,10 +28,14 @@ const BLOCK: usize = 1024;
 #[repr(align(4096))]
 struct Block(MaybeUninit<[u8; BLOCK]>);
 
-/// Number of bytes that one core may use of a cache that many cores share. Loops that only wait for memory, such as
-/// running sums, bypass the caches if their data exceeds this share. Ops bypass the caches only if their data exceeds
-/// the whole cache, because the processor computes little while it writes cache lines: on an Intel Xeon with a cache of
-/// 480 MB, square roots of ten million numbers take longer with streaming stores than with usual stores.
+/// Number of bytes that a cumulative sum or product may use of the largest cache, which many cores share. These calls
+/// compute so little that they mostly wait for memory. If such a call reads and writes more bytes than this, or more
+/// than the cache has, its result bypasses the caches.
+///
+/// Elementwise ops have no such share: their results bypass the caches only if a call reads and writes more bytes than
+/// the cache has. The reason is that the processor computes little during streaming stores. For example, on an Intel
+/// Xeon with a cache of 480 MB, square roots of ten million numbers (160 MB in total) take longer with streaming stores
+/// than with usual stores.
 pub const SHARE: usize = 64 << 20;
 
 /// Returns whether streaming stores are faster for a call that reads and writes `bytes` bytes in total, if a cache

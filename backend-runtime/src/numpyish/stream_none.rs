@@ -2,7 +2,7 @@
 
 pub use super::kernel::stretch;
 
-/// Number of bytes that one core may use of a cache that many cores share. It has no effect without streaming stores.
+/// The constant of the same name in `stream.rs`. It has no effect here, because there are no streaming stores.
 pub const SHARE: usize = 64 << 20;
 
 /// Always false, because there are no streaming stores.

@@ -395,8 +395,10 @@ fn mode(dims: &[usize], strides: &[isize]) -> Mode {
 /// The axes over which the loop over boxes runs: all axes before the axes of a row. Along the axis of `Boxes::tall`,
 /// one index stands for all rows of a box.
 struct Outer {
+    /// Lengths of these axes.
     lens: Vec<usize>,
-    /// Strides of the operands along these axes. The last entry has the strides of the result.
+    /// For each operand, its strides along the axes of `lens`. The last entry has the strides of the result along the
+    /// same axes.
     steps: [Vec<isize>; MOST + 1],
 }
 

@@ -322,14 +322,18 @@ pub struct Overlap {
     pub shape: Vec<usize>,
 }
 
-/// The result's shape in the mode `same`.
+/// The lengths of the result along the convolved axes in the mode [`ConvolutionMode::Same`]. The result is the middle
+/// of the full convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Same {
-    /// The shape of the first array, as in SciPy.
+    /// The result is as long as the first array, as in SciPy.
     First,
-    /// For 1-D arrays the shape of the longer array, as in NumPy's convolutions.
+    /// The result of 1-D arrays is as long as the longer array, as in NumPy's convolutions. The result of arrays with
+    /// more axes is as long as the first array.
     Longer,
-    /// The shape of the longer array, as in NumPy's correlations, which swap the arrays if the second array is longer.
+    /// Like `Longer`, but for NumPy's correlations, which swap 1-D arrays if the second array is longer. If two ranges
+    /// are equally close to the middle, the result is the later range if the arrays are swapped, and otherwise the
+    /// earlier range.
     LongerSwapped,
 }
 

@@ -62,18 +62,19 @@ pub fn neighbours(
     Ok(Neighbours { lengths: long.iter().map(|&axis| shape[axis]).collect(), before })
 }
 
-/// An array in which distances are measured, with the distance between neighbours along each axis. Axes of length 1 are
-/// left out, except for the first axis.
+/// The shape of the array of a distance transform, with the distance between neighbouring elements along each axis.
+/// Axes of length 1 are left out, except for the first axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Lengths of the axes. There is at least one axis.
     pub lengths: Vec<usize>,
-    /// Distance between neighbours along each axis.
+    /// Distance between neighbouring elements along each axis.
     pub steps: Vec<f64>,
 }
 
-/// Checks the distances between neighbours, and plans the measurement of distances in an array. `sampling` has one
-/// distance for all axes, or one for each axis.
+/// Checks the argument `sampling` of a distance transform, and combines it with the shape of the array. `sampling` is
+/// given by its shape and its numbers, which are distances between neighbouring elements: one distance for all axes, or
+/// one for each axis. Without `sampling`, these distances are 1.
 pub fn measured(op: &'static str, shape: &[usize], sampling: Option<(&[usize], &[f64])>) -> Result<Measured> {
     let given = match sampling {
         None => &[1.0][..],

@@ -1,5 +1,6 @@
-//! Elementwise ops that libtorch lacks for some dtypes, or defines differently from NumPy. Ops for which the op table
-//! has only an expression run as loops over host memory.
+//! Elementwise ops that libtorch lacks for some dtypes, or defines differently from NumPy. If the op table defines an
+//! op by an expression and names no op of libtorch for it, the functions `each1` and so on compute the expression in a
+//! loop over host memory.
 
 pub use super::loops::{each_of1, each_of2, each_of3, each1, each2, each3};
 

@@ -150,7 +150,8 @@ impl<'a, T: Element> OnHost<'a, T> {
         }
     }
 
-    /// Prepares this operand for an op whose result has the dtype `U`.
+    /// Returns a view of this operand, together with its tensor if a result of the dtype `U` may overwrite the tensor's
+    /// memory.
     fn given<U: Element>(&self) -> Given<'_> {
         let over = match self {
             OnHost::InPlace(_, Some(x)) if T::DTYPE == U::DTYPE && x.is_alone() => Some(x.tensor()),

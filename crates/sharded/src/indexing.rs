@@ -314,7 +314,8 @@ fn counted<B: Backend, T: Element>(
     b.moved(op, Cow::Owned(b.array(Layout::new(shape, split), part)), 0, total, &[run], None)
 }
 
-/// Gathers the number of rows that each rank has selected. `own` is the number of this rank.
+/// Returns, for each rank, how many rows the rank has selected. `own` is how many rows this rank has selected. The
+/// ranks send one another these numbers, so all ranks must call this function.
 fn counts<B: Backend>(b: &Sharded<B>, op: &'static str, own: usize) -> Result<Vec<usize>> {
     Ok(b.all_gather_numbers(op, &[own as u64])?.into_iter().map(|n| n as usize).collect())
 }

@@ -13,7 +13,7 @@ use examples_common::{console::Console, figure::Picture, output::Files};
 use ndarray::{ArrayD, Axis, stack};
 use std::{error::Error, path::Path, time::Instant};
 
-/// The names of the files that [`run`] writes.
+/// The names of the files that [`run`] adds to its list.
 pub fn file_names(options: &Options, restart: Option<&Checkpoint>) -> Vec<String> {
     if options.is_inverse() {
         return inverse::FILES.map(String::from).into();
@@ -49,7 +49,8 @@ const PLANNED: usize = 12;
 /// Pictures per second of an animation.
 const PER_SECOND: u16 = 20;
 
-/// Simulates from the beginning or from a checkpoint, and prepares the files to write.
+/// Runs the simulation, from the beginning or from a checkpoint, and adds its results to `files`, a list of file names
+/// and contents. The caller writes these files to the disk.
 pub fn run<B: Backend, T: Precision>(
     b: &B,
     options: &Options,
@@ -84,7 +85,7 @@ pub fn run<B: Backend, T: Precision>(
     files.add("vorticity.png", || picture::vorticity(vorticity.mapv(Real::to_f64))?.png())
 }
 
-/// Simulates a scene, and makes pictures at regular intervals.
+/// Simulates a scene. Adds the smoke, pictures of it at regular intervals, and an animation to `files`.
 fn with_smoke<B: Backend, T: Precision>(
     b: &B,
     options: &Options,

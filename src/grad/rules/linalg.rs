@@ -79,8 +79,9 @@ pub fn solve_x1<B: Backend, T: Float + crate::WideFloat>(
     by_matrix::<B, T>(b, &solve_x2::<B, T>(b, g, x1)?, y, x1.ndim())
 }
 
-/// The gradient with respect to the matrices of systems, given the gradient with respect to the right-hand sides and
-/// the solutions `y`.
+/// Returns the gradient of the solutions of linear systems with respect to the matrices of the systems. `by_sides` is
+/// the gradient with respect to the right-hand sides, `y` has the solutions, and `ndim` is the number of axes of the
+/// array of matrices. The result is minus the product of `by_sides` and the transposed `y`.
 fn by_matrix<B: Backend, T: Float>(b: &B, by_sides: &B::Array<T>, y: &B::Array<T>, ndim: usize) -> Result<B::Array<T>> {
     let column = |x: &B::Array<T>| as_columns::<B, T>(b, x, ndim);
     let product = b.matmul(column(by_sides)?, b.matrix_transpose(column(y)?)?)?;

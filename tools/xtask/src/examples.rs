@@ -22,7 +22,8 @@ struct Program {
     /// Name on the command line, also used for the environment and the script.
     name: &'static str,
     example: &'static str,
-    /// Python packages, installed in a separate environment. PyTorch's package is several GB in size.
+    /// Python packages that the peers need. They are installed in a Python environment for this program alone. If the
+    /// packages include PyTorch, the environment takes several GB.
     packages: &'static [&'static str],
     /// Names of the peers, each with the script's argument that selects it.
     peers: &'static [(&'static str, &'static str)],

@@ -135,7 +135,7 @@ inline double poly_j0_cosine(double x) {
     return p;
 }
 
-// Polynomial for x Q in powers of 64 / x^2, for x from 8 on, with the Q of J0_COSINE.
+// Polynomial for x Q in powers of 64 / x^2, for x from 8 on. J0(x) sqrt(pi x / 2) is P cos(a) - Q sin(a).
 inline double poly_j0_sine(double x) {
     double p = -1.1632883282903329e-09;
     p = fma(p, x, 8.600907921808566e-09);
@@ -239,7 +239,7 @@ inline double poly_j1_cosine(double x) {
     return p;
 }
 
-// Polynomial for x Q in powers of 64 / x^2, for x from 8 on, with the Q of J1_COSINE.
+// Polynomial for x Q in powers of 64 / x^2, for x from 8 on. J1(x) sqrt(pi x / 2) is P cos(a) - Q sin(a).
 inline double poly_j1_sine(double x) {
     double p = 1.232073483117616e-09;
     p = fma(p, x, -9.115467287445978e-09);

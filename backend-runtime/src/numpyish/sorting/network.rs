@@ -63,7 +63,8 @@ impl Network {
         network
     }
 
-    /// Sorts each column of a tile. A column has the keys of one lane.
+    /// Sorts the keys in each column of a tile in ascending order. A column has the keys of one lane, so all lanes of
+    /// the tile are sorted.
     fn sort<K: Sortable>(&self, tile: &mut Tile<K>) {
         let pairs = &self.pairs[..self.many];
         // SAFETY: `set` reports that the processor has the instructions; there are no other preconditions.

@@ -1,11 +1,11 @@
-//! Vector registers of keys, for AVX2 and AVX-512.
+//! Vector registers of keys, for AVX2 and AVX-512. In this file, a lane is the part of a register that holds one key;
+//! in other files, a lane is a 1-D slice of an array.
 
 use super::keys::Key;
 use std::arch::x86_64::*;
 
-/// A vector register of keys. A lane is the part of the register that holds one key. Each operation processes all lanes
-/// at once. The operations must be called only from functions that are compiled for the instruction set of the
-/// register.
+/// A vector register of keys, one key in each lane. Each operation processes all lanes at once. The operations must be
+/// called only from functions that are compiled for the instruction set of the register.
 pub trait Register: Copy {
     /// The integer type of the keys.
     type Key: Key;
@@ -70,7 +70,8 @@ pub struct Half64(__m256i);
 #[derive(Clone, Copy)]
 pub struct Half32(__m256i);
 
-/// For each 32-bit word of lane `i`, the index of the corresponding word of lane `i ^ by`. A lane has `each` words.
+/// For each 32-bit word of a register, in lane `i`, the index of the corresponding word of lane `i ^ by`. A lane has
+/// `each` words.
 const fn words_by<const WORDS: usize>(by: usize, each: usize) -> [u32; WORDS] {
     let mut all = [0; WORDS];
     let mut i = 0;
@@ -91,8 +92,8 @@ const fn lanes_with(bit: usize) -> u16 {
     all
 }
 
-/// A mask of 32-bit words: -1 for the words of lanes whose index has the bit `bit`, and 0 for all other words. A lane
-/// has `each` words.
+/// A mask of the 32-bit words of a register: -1 for the words of lanes whose index has the bit `bit`, and 0 for all
+/// other words. A lane has `each` words.
 const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     let (mut all, mut i) = ([0; 8], 0);
     while i < 8 {
@@ -102,8 +103,10 @@ const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     all
 }
 
-/// For each set of lanes, an order of all 32-bit words that puts the words of these lanes last. Lane `i` is in the set
-/// if bit `i` of the set's index is 1. A lane has `words` words.
+/// For each set of lanes of a register, the order of the register's words that moves the keys in these lanes behind all
+/// other keys. Entry `k` of an order is the index of the word that moves to place `k`. Lane `i` is in a set if bit `i`
+/// of the set's index is 1. A lane has `words` words. A word is the unit that an instruction moves, so it has 32 or 64
+/// bits.
 const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS] {
     let mut all = [[0; 8]; SETS];
     let mut set = 0;
@@ -126,10 +129,12 @@ const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS
     all
 }
 
-/// The table that [`orders`] computes for registers of 4 lanes with two words each.
+/// For each set of lanes, the order that [`orders`] computes for registers with 4 keys of 64 bits. Each key consists of
+/// two words of 32 bits, because AVX2 has no instruction that moves 64-bit words by such a table.
 static FOURS: [[u8; 8]; 16] = orders(4, 2);
 
-/// The table that [`orders`] computes for registers of 8 lanes with one word each.
+/// For each set of lanes, the order that [`orders`] computes for registers with 8 keys. Each key is one word: 32 bits
+/// with AVX2, and 64 bits with AVX-512.
 static EIGHTS: [[u8; 8]; 256] = orders(8, 1);
 
 impl Register for Wide64 {

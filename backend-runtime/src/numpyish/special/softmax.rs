@@ -40,14 +40,14 @@ enum Of {
     LogSumExp,
 }
 
-/// An array with an order of its axes in which the summed axes are adjacent.
+/// An array, with an order of its axes in which the summed axes are adjacent.
 struct Lanes<'a> {
     op: &'static str,
     x: View<'a>,
     /// The summed axes, in ascending order.
     axes: Vec<usize>,
-    /// All axes, from the outermost in memory to the innermost. If the summed axes are not adjacent in this order, they
-    /// come last instead.
+    /// All axes. If the summed axes are adjacent in memory, the order is the order of memory, from the outermost axis
+    /// to the innermost. Otherwise, first come the other axes and then the summed axes, both in the order of memory.
     order: Vec<usize>,
     /// True if `order` is the order of memory.
     in_memory: bool,

@@ -20,7 +20,8 @@ use crate::{
 };
 use std::borrow::Cow;
 
-/// Runs the body with the type `$t` bound to the real dtype of the call.
+/// Evaluates `$body`, in which `$t` is the Rust type of the dtype `$on.dtype`. The result is an error unless this dtype
+/// is one of the four dtypes of real floating-point numbers.
 macro_rules! with_real {
     ($on:ident, $t:ident => $body:expr) => {
         dispatch!($on.dtype, $t: [Float16, BFloat16, Float32, Float64] => $body)

@@ -173,8 +173,9 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         self.transpose(b)?.matmul(b, x)
     }
 
-    /// The transpose. Its array of values is a new one, because a value's index is the column of its element: value
-    /// `j` of the diagonal with offset `k` moves to index `j - k`.
+    /// Returns the transpose. Its values are in a new array, because the index of a value is the column of its element,
+    /// and the transpose has another column for this element: value `j` of the diagonal with offset `k` is the element
+    /// `(j - k, j)`, and becomes value `j - k` of the diagonal with offset `-k`.
     ///
     /// # Errors
     /// `Error::Memory` if memory is insufficient.

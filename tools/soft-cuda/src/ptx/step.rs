@@ -203,9 +203,11 @@ pub(crate) enum LaneMask {
 #[derive(Clone, Debug)]
 pub(crate) struct CallSite {
     pub function: usize,
-    /// Arguments: offsets in the caller and the callee, and sizes in bytes.
+    /// For each argument: its offset in the caller's parameter memory, its offset in the callee's parameter memory, and
+    /// its size, all in bytes.
     pub arguments: Vec<(usize, usize, usize)>,
-    /// Results: offsets in the callee and the caller, and sizes in bytes.
+    /// For each result: its offset in the callee's parameter memory, its offset in the caller's parameter memory, and
+    /// its size, all in bytes.
     pub results: Vec<(usize, usize, usize)>,
 }
 
@@ -224,9 +226,9 @@ pub(crate) struct Function {
     pub specials: Vec<(Slot, Special)>,
     /// Size in bytes of the function's parameters and results, and of the parameters of functions that it calls.
     pub param_bytes: usize,
-    /// Offsets and sizes in bytes of the function's own parameters.
+    /// For each of the function's own parameters, its offset and its size in bytes.
     pub inputs: Vec<(usize, usize)>,
-    /// Offsets and sizes in bytes of the function's results.
+    /// For each of the function's results, its offset and its size in bytes.
     pub outputs: Vec<(usize, usize)>,
     /// Size in bytes of the function's variables in each thread's memory.
     pub local_bytes: usize,

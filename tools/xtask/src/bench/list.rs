@@ -171,8 +171,10 @@ fn resolved(array: &str, dtype: &str, letter: &str, size: Option<usize>) -> Outc
     Ok(format!("{name} {dtype} {dims} {below} {layout}"))
 }
 
-/// Returns calls on a million elements for those elementwise ops of the op table that are not in the list. NumPy's name
-/// of a call is the reference in the row of the table, and PyTorch's name is the row's `aten` name.
+/// Returns a call, with arrays of a million elements, for each elementwise op of the op table that `list` does not
+/// call, that needs at most two arrays and that NumPy, SciPy or PyTorch may have. In NumPy and SciPy, the call uses the
+/// function that computes the reference results of the op's row, if they are the results of a single function. In
+/// PyTorch, it uses the op that the row's key `aten` names.
 pub fn of_table(model: &Model, list: &[Case]) -> Vec<Case> {
     let listed = |op: &&Op| {
         let called = |case: &Case| case.call.starts_with(&format!("{}(", op.name));

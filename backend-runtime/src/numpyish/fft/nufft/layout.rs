@@ -15,7 +15,7 @@ const BIN: [[usize; 3]; 3] = [[2048, 1, 1], [64, 16, 1], [16, 4, 4]];
 /// A tile with at most this number of points is not divided into parts.
 const MIN_PART: usize = 8192;
 
-/// The lengths and numbers of a grid's tiles and bins.
+/// The division of a grid into tiles, and of each tile into bins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Number of the grid's axes.
@@ -29,7 +29,9 @@ pub struct Layout {
     /// Number of tiles along each axis: 1 or an even number, so that tiles of the same colour are not adjacent, not
     /// even across the ends of the periodic axis.
     pub tiles: [usize; 3],
+    /// Length of a bin along each axis, in cells; the last bin of a tile may be shorter.
     bin: [usize; 3],
+    /// Number of bins of a tile along each axis.
     bins: [usize; 3],
     /// Largest number of points in a part of a tile.
     part: usize,
