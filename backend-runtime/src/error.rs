@@ -261,6 +261,7 @@ impl Error {
     }
 
     /// Makes an [`Error::Index`] due to an earlier call, for whose result the program did not wait.
+    #[cfg(feature = "cuda")]
     #[cold]
     pub(crate) fn earlier_index(op: &'static str, index: impl Into<i128>, axis: usize, len: usize) -> Error {
         Error::Index { op, index: index.into(), axis, len, earlier: Earlier(true), at: At::default() }
