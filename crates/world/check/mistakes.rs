@@ -24,6 +24,12 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             "kill" => std::process::abort(),
             // returns, although the other ranks wait for this rank in a collective call, or for its message
             "leaves" | "leaves-message" => return Ok(()),
+            #[cfg(unix)]
+            "leaves-without-launcher" => {
+                // SAFETY: both functions take only numbers; the parent is the launcher, or its process for this machine.
+                unsafe { libc::kill(libc::getppid(), libc::SIGSTOP) };
+                return Ok(());
+            }
             "extra" => world.barrier()?,
             // returns after a barrier that all ranks pass; the other ranks continue without this rank
             "leaves-in-order" => {

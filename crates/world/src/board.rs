@@ -17,6 +17,8 @@ pub(crate) struct Slot {
     now: AtomicU64,
     /// The number of collective calls over all ranks of the world that this rank has entered.
     meetings: AtomicU64,
+    /// The exit status with which this rank ends all ranks; 0 if it does not end them.
+    ending: AtomicU64,
 }
 
 const HERE: u64 = 1;
@@ -73,6 +75,17 @@ impl Board {
         self.own().state.store(LEFT, Release);
     }
 
+    /// Publishes that this rank ends all ranks with an exit status.
+    pub(crate) fn end(&self, status: i32) {
+        self.own().ending.store(u64::from(status.unsigned_abs()).max(1), Relaxed);
+    }
+
+    /// Returns the exit status with which a rank of this machine ends all ranks, if any rank does.
+    pub(crate) fn ending(&self) -> Option<i32> {
+        let all = self.slots.iter().map(|slot| slot.ending.load(Relaxed));
+        all.max().filter(|status| *status > 0).map(|status| status as i32)
+    }
+
     /// Returns the other ranks of this machine, each with its activity.
     pub(crate) fn others(&self) -> impl Iterator<Item = (usize, Doing)> {
         self.others_slots().map(|(rank, slot)| {
@@ -121,5 +134,8 @@ mod tests {
         let seen: Vec<_> = boards[1].others().collect();
         assert_eq!(seen, [(0, Doing::Calls(7)), (5, Doing::Unknown)]);
         assert!(!boards[0].is_whole);
+        assert_eq!(boards[0].ending(), None);
+        boards[1].end(70);
+        assert_eq!(boards[0].ending(), Some(70));
     }
 }

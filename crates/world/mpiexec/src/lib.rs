@@ -145,6 +145,14 @@ pub struct Finished {
 /// # Errors
 /// An error if the program cannot be started.
 pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
+    finish_or(command, limit, || {})
+}
+
+/// Like [`finish`], but calls `at_limit` before a program that has reached the limit is killed.
+///
+/// # Errors
+/// An error if the program cannot be started.
+pub fn finish_or(command: &mut Command, limit: Duration, at_limit: impl FnOnce()) -> io::Result<Finished> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -166,6 +174,7 @@ pub fn finish(command: &mut Command, limit: Duration) -> io::Result<Finished> {
     drop(sender);
     let status = wait(&mut child, limit);
     if status.is_none() {
+        at_limit();
         end(&mut child);
     }
     let time = start.elapsed();

@@ -41,6 +41,12 @@ static SESSION: OnceLock<Session> = OnceLock::new();
 /// The time within which printed text is expected to reach the launcher.
 const PRINTED: Duration = Duration::from_millis(100);
 
+/// The time within which a launcher is expected to end all processes after one of them has called `MPI_Abort`.
+const ENDED: Duration = Duration::from_secs(1);
+
+/// True if MPI has been finalised.
+static FINALIZED: AtomicBool = AtomicBool::new(false);
+
 /// True if all ranks are about to end. If so, the `exit` handler does nothing.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
@@ -203,24 +209,29 @@ impl Session {
         // other ranks that still wait for this rank see on the board that it has left, and end all ranks
         if let Some(board) = self.board.get() {
             board.leave();
+            end_with_others(board.clone());
         }
         if !self.is_finalized() {
             // SAFETY: this crate initialised MPI, MPI is not finalised, and no call is running, because all handles
             // were dropped.
             unsafe { (self.loaded.functions.finalize)() };
         }
+        FINALIZED.store(true, Relaxed);
     }
 
     /// Ends all ranks, from any thread, even while another thread is in a call.
     pub fn abort(&self, code: i32) -> ! {
         ENDING.store(true, Relaxed);
+        if let Some(board) = self.board.get() {
+            board.end(code);
+        }
         let _ = std::io::stdout().flush();
         // launchers read output through pipes; when they are ordered to end, they discard the output that they have
         // not read
         thread::sleep(PRINTED);
         // if the library does not end this process, the process exits by itself, and launchers then end the other ranks
         let end = move || {
-            thread::sleep(Duration::from_secs(1));
+            thread::sleep(ENDED);
             // SAFETY: `_exit` ends the process without running handlers that could wait.
             unsafe { libc::_exit(code) }
         };
@@ -233,6 +244,25 @@ impl Session {
         // SAFETY: `_exit` ends the process without running handlers that could wait.
         unsafe { libc::_exit(code) }
     }
+}
+
+/// Starts a thread that ends this process if another rank ends all ranks while this rank waits in `MPI_Finalize`. The
+/// launcher should end this process; without the thread, a launcher that hangs would leave it behind.
+fn end_with_others(board: Arc<Board>) {
+    let end = move || {
+        while !FINALIZED.load(Relaxed) {
+            thread::sleep(ENDED);
+            if let Some(status) = board.ending() {
+                thread::sleep(ENDED);
+                if !FINALIZED.load(Relaxed) {
+                    // SAFETY: `_exit` ends the process without running handlers that could wait.
+                    unsafe { libc::_exit(status) }
+                }
+            }
+        }
+    };
+    // without the thread, only the launcher ends this process
+    let _ = thread::Builder::new().name("end with others".into()).spawn(end);
 }
 
 fn check(f: &functions::Functions, call: &'static str, code: c_int) -> Result<()> {

@@ -37,6 +37,11 @@ impl Job {
         numbers.filter(of_job).map(named).collect()
     }
 
+    /// The program names of the processes of the job.
+    pub fn programs(&self) -> Vec<String> {
+        self.processes().into_iter().map(|(_, name)| name).collect()
+    }
+
     /// Checks that all processes of the job end within 5 s.
     #[track_caller]
     pub fn has_ended(&self) {
@@ -67,6 +72,22 @@ impl Job {
         thread::sleep(Duration::from_millis(500));
         let Some(rank) = ranks.last() else { return false };
         Command::new("kill").args(["-KILL", &rank.to_string()]).status().is_ok_and(|status| status.success())
+    }
+
+    /// Waits until a program runs on three ranks, and then until none of them is left, for up to 30 s. Kills the
+    /// launcher. Returns whether all three ranks ended.
+    pub fn ends_without_launcher(&self, program: &str) -> bool {
+        let has_started = self.ranks(program, 3).len() == 3;
+        let start = Instant::now();
+        let is_left = || self.processes().iter().any(|(_, name)| name == program);
+        while is_left() && start.elapsed() < Duration::from_secs(30) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        let has_ended = !is_left();
+        for (number, _) in self.processes() {
+            let _ = Command::new("kill").args(["-KILL", &number.to_string()]).status();
+        }
+        has_started && has_ended
     }
 
     /// The network interfaces visible to a process of a program.
