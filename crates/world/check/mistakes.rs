@@ -26,8 +26,10 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             "leaves" | "leaves-message" => return Ok(()),
             #[cfg(unix)]
             "leaves-without-launcher" => {
-                // SAFETY: both functions take only numbers; the parent is the launcher, or its process for this machine.
-                unsafe { libc::kill(libc::getppid(), libc::SIGSTOP) };
+                // the parent is the launcher, or its process for this machine
+                let launcher = std::os::unix::process::parent_id().to_string();
+                let stopped = std::process::Command::new("kill").args(["-STOP", &launcher]).status();
+                assert!(stopped.is_ok_and(|status| status.success()), "the launcher cannot be stopped");
                 return Ok(());
             }
             "extra" => world.barrier()?,
