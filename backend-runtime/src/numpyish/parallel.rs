@@ -32,6 +32,17 @@ pub fn parallel_timed(n: usize, unit: usize, f: impl Fn(Range<usize>) + Sync) {
     if NO_CLOCK || n.saturating_mul(unit) < 4 * PROBE { f(0..n) } else { probe(n, unit.max(1), &f) }
 }
 
+/// Calls `task` once with each index below `tasks`, on several threads. Threads take the tasks one by one, in the order
+/// of their indices, so a long task should have a low index.
+pub fn tasks(tasks: usize, task: &(dyn Fn(usize) + Sync)) {
+    let threads = if tasks > 1 { threads::count() } else { 1 };
+    if threads == 1 {
+        return (0..tasks).for_each(task);
+    }
+    team::run(tasks, threads, task);
+    LAST.store(clock(), Ordering::Relaxed);
+}
+
 /// A slice that several threads write to; each thread writes different elements.
 #[derive(Clone, Copy)]
 pub struct Shared<T> {
@@ -127,6 +138,15 @@ fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn every_task_runs_once() {
+        for n in [0, 1, 2, 100] {
+            let hits: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
+            tasks(n, &|i| _ = hits[i].fetch_add(1, Ordering::Relaxed));
+            assert!(hits.iter().all(|h| h.load(Ordering::Relaxed) == 1), "{n}");
+        }
+    }
 
     #[test]
     fn every_index_runs_once_on_any_number_of_threads() {

@@ -5,7 +5,8 @@
 //! that changes of the other crates do not compile it again. The CPU backend converts single-precision matrices to
 //! double precision.
 //!
-//! Every function runs on the calling thread, so results do not depend on the number of threads.
+//! Functions with a parameter `team` divide the work on a large matrix into tasks, which may run on several threads; see
+//! [`Team`]. All other functions run on the calling thread. Results do not depend on the number of threads.
 
 #[cfg(feature = "faer")]
 mod cholesky;
@@ -14,6 +15,8 @@ mod eigen;
 #[cfg(feature = "faer")]
 mod lu;
 #[cfg(feature = "faer")]
+mod lu_panels;
+#[cfg(feature = "faer")]
 mod qr;
 #[cfg(feature = "faer")]
 mod room;
@@ -21,12 +24,16 @@ mod room;
 mod scale;
 #[cfg(feature = "faer")]
 mod svd;
+mod team;
 #[cfg(all(test, feature = "faer"))]
 mod tests;
+#[cfg(feature = "faer")]
+mod tiles;
 #[cfg(not(feature = "faer"))]
 mod without;
 
 use std::fmt::Debug;
+pub use team::{Alone, Team};
 #[cfg(not(feature = "faer"))]
 use without::{cholesky, eigen, lu, qr, svd};
 
@@ -86,23 +93,35 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
 
     /// Overwrites an `n` by `n` matrix with its lower Cholesky factor. The elements above the diagonal and the
     /// imaginary parts on the diagonal are not read, and become 0.
-    fn cholesky(a: &mut [Self], n: usize) -> Result<()>;
+    fn cholesky(a: &mut [Self], n: usize, team: &dyn Team) -> Result<()>;
 
     /// Solves `a x = b` for an `n` by `n` matrix `a` and `k` columns in `b`. Overwrites `b` with the solution, and `a`
     /// with its LU factors.
-    fn solve(a: &mut [Self], b: &mut [Self], n: usize, k: usize) -> Result<()>;
+    fn solve(a: &mut [Self], b: &mut [Self], n: usize, k: usize, team: &dyn Team) -> Result<()>;
+
+    /// Computes the inverse of an `n` by `n` matrix `a` in `x`, which may have any content before. Overwrites `a` with
+    /// its LU factors. Fails like `solve` does.
+    fn inverse(a: &mut [Self], x: &mut [Self], n: usize, team: &dyn Team) -> Result<()>;
 
     /// Computes the determinant of an `n` by `n` matrix. Overwrites `a` with its LU factors.
-    fn determinant(a: &mut [Self], n: usize) -> Result<Determinant<Self>>;
+    fn determinant(a: &mut [Self], n: usize, team: &dyn Team) -> Result<Determinant<Self>>;
 
     /// Solves `a x = b` for a triangular `n` by `n` matrix `a` and `k` columns in `b`, and overwrites `b` with the
     /// solution. Reads only the lower triangle of `a` if `lower` is true, else only the upper triangle. If `unit` is
     /// true, the diagonal of `a` is not read, and its elements count as 1. `a` may be overwritten.
-    fn solve_triangular(a: &mut [Self], b: &mut [Self], n: usize, k: usize, lower: bool, unit: bool) -> Result<()>;
+    fn solve_triangular(
+        a: &mut [Self],
+        b: &mut [Self],
+        n: usize,
+        k: usize,
+        lower: bool,
+        unit: bool,
+        team: &dyn Team,
+    ) -> Result<()>;
 
     /// QR factorization of an `m` by `n` matrix. Fills `q` with as many orthonormal columns as fit into it, and the
     /// upper triangle of `a` with the triangular factor. The elements of `a` below the diagonal become 0.
-    fn qr(a: &mut [Self], q: &mut [Self], m: usize, n: usize) -> Result<()>;
+    fn qr(a: &mut [Self], q: &mut [Self], m: usize, n: usize, team: &dyn Team) -> Result<()>;
 
     /// Computes the singular values of an `m` by `n` matrix in descending order. If `vectors` has two slices `u` and
     /// `v`, also fills `u` with left and `v` with right singular vectors as columns, as many as their lengths allow.
@@ -168,24 +187,36 @@ macro_rules! scalar {
                 $largest
             }
 
-            fn cholesky(a: &mut [$t], n: usize) -> Result<()> {
-                cholesky::lower(a, n)
+            fn cholesky(a: &mut [$t], n: usize, team: &dyn Team) -> Result<()> {
+                cholesky::lower(a, n, team)
             }
 
-            fn solve(a: &mut [$t], b: &mut [$t], n: usize, k: usize) -> Result<()> {
-                lu::solve(a, b, n, k)
+            fn solve(a: &mut [$t], b: &mut [$t], n: usize, k: usize, team: &dyn Team) -> Result<()> {
+                lu::solve(a, b, n, k, team)
             }
 
-            fn determinant(a: &mut [$t], n: usize) -> Result<Determinant<$t>> {
-                lu::determinant(a, n)
+            fn inverse(a: &mut [$t], x: &mut [$t], n: usize, team: &dyn Team) -> Result<()> {
+                lu::inverse(a, x, n, team)
             }
 
-            fn solve_triangular(a: &mut [$t], b: &mut [$t], n: usize, k: usize, lower: bool, unit: bool) -> Result<()> {
-                lu::solve_triangular(a, b, n, k, lower, unit)
+            fn determinant(a: &mut [$t], n: usize, team: &dyn Team) -> Result<Determinant<$t>> {
+                lu::determinant(a, n, team)
             }
 
-            fn qr(a: &mut [$t], q: &mut [$t], m: usize, n: usize) -> Result<()> {
-                qr::qr(a, q, m, n)
+            fn solve_triangular(
+                a: &mut [$t],
+                b: &mut [$t],
+                n: usize,
+                k: usize,
+                lower: bool,
+                unit: bool,
+                team: &dyn Team,
+            ) -> Result<()> {
+                lu::solve_triangular(a, b, n, k, lower, unit, team)
+            }
+
+            fn qr(a: &mut [$t], q: &mut [$t], m: usize, n: usize, team: &dyn Team) -> Result<()> {
+                qr::qr(a, q, m, n, team)
             }
 
             fn svd(a: &[$t], s: &mut [f64], vectors: Option<[&mut [$t]; 2]>, m: usize, n: usize) -> Result<()> {

@@ -125,6 +125,14 @@ impl Balance {
         e
     }
 
+    /// The only nonzero element of a column of the identity, which is in row `i`, after [`Balance::right_side`], and the
+    /// exponent that `right_side` returns for this column.
+    pub fn unit<T: Scalar>(&self, i: usize) -> (T, i32) {
+        let row = self.rows[i];
+        let e = -row - (-row).clamp(-FAR, FAR);
+        (scaled(T::ONE, -row - e), e)
+    }
+
     /// Undoes the scaling in the solution for a right-hand side that was divided by 2 to the power of `e`.
     pub fn solution<T: Scalar>(&self, x: &mut [T], e: i32) {
         x.iter_mut().zip(&self.columns).for_each(|(x, column)| *x = scaled(*x, e - column));

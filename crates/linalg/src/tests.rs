@@ -2,6 +2,8 @@
 
 use super::*;
 
+mod teams;
+
 /// Pseudorandom numbers in [-1, 1).
 fn noise(seed: u64, n: usize) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -92,25 +94,25 @@ mod checks {
             let mut l = a.clone();
             // `cholesky` does not read the elements above the diagonal, so they may have any values
             (0..n).for_each(|j| l[j * n..j * n + j].fill(T::ONE.over(f64::MIN_POSITIVE)));
-            T::cholesky(&mut l, n).unwrap();
+            T::cholesky(&mut l, n, &Alone).unwrap();
             let back = product(&l, &adjoint(&l, n, n), n, n, n);
             near(&back, &a, what);
         }
         let mut zero = vec![T::default(); 9];
-        assert_eq!(T::cholesky(&mut zero, 3), Err(Failure::NotPositiveDefinite));
+        assert_eq!(T::cholesky(&mut zero, 3, &Alone), Err(Failure::NotPositiveDefinite));
         let mut unknown = vec![T::ONE.over(0.0).times(T::default()); 9];
-        assert_eq!(T::cholesky(&mut unknown, 3), Err(Failure::NotPositiveDefinite));
+        assert_eq!(T::cholesky(&mut unknown, 3, &Alone), Err(Failure::NotPositiveDefinite));
     }
 
     pub fn systems<T: Field>(make: fn(u64, usize) -> Vec<T>, what: &str) {
         for (n, k) in [(0, 0), (0, 2), (1, 1), (3, 2), (40, 7), (70, 1)] {
             let (a, x) = (make(1, n * n), make(2, n * k));
             let mut b = product(&a, &x, n, n, k);
-            T::solve(&mut a.clone(), &mut b, n, k).unwrap();
+            T::solve(&mut a.clone(), &mut b, n, k, &Alone).unwrap();
             near(&b, &x, what);
         }
         let mut singular = vec![T::ONE; 9];
-        assert_eq!(T::solve(&mut singular, &mut [T::ONE; 3], 3, 1), Err(Failure::Singular));
+        assert_eq!(T::solve(&mut singular, &mut [T::ONE; 3], 3, 1, &Alone), Err(Failure::Singular));
     }
 
     pub fn triangles<T: Field>(make: fn(u64, usize) -> Vec<T>, what: &str) {
@@ -126,26 +128,26 @@ mod checks {
                 };
                 let triangle: Vec<T> = (0..n * n).map(element).collect();
                 let mut b = product(&triangle, &x, n, n, k);
-                T::solve_triangular(&mut a.clone(), &mut b, n, k, lower, unit).unwrap();
+                T::solve_triangular(&mut a.clone(), &mut b, n, k, lower, unit, &Alone).unwrap();
                 near(&b, &x, what);
             }
         }
         let mut a = [T::ONE, T::ONE, T::ONE, T::default()];
-        assert_eq!(T::solve_triangular(&mut a, &mut [T::ONE; 2], 2, 1, true, false), Err(Failure::Singular));
-        assert_eq!(T::solve_triangular(&mut a, &mut [T::ONE; 2], 2, 1, true, true), Ok(()));
+        assert_eq!(T::solve_triangular(&mut a, &mut [T::ONE; 2], 2, 1, true, false, &Alone), Err(Failure::Singular));
+        assert_eq!(T::solve_triangular(&mut a, &mut [T::ONE; 2], 2, 1, true, true, &Alone), Ok(()));
     }
 
     pub fn determinants<T: Field>(make: fn(u64, usize) -> Vec<T>, what: &str) {
         let a = make(1, 4);
-        let d = T::determinant(&mut a.clone(), 2).unwrap();
+        let d = T::determinant(&mut a.clone(), 2, &Alone).unwrap();
         near(&[d.value], &[a[0].times(a[3]) - a[1].times(a[2])], what);
         near(&[d.sign.times(T::ONE.over(1.0 / d.log.exp()))], &[d.value], what);
-        let none = T::determinant(&mut [], 0).unwrap();
+        let none = T::determinant(&mut [], 0, &Alone).unwrap();
         assert_eq!(none, Determinant { value: T::ONE, sign: T::ONE, log: 0.0 });
-        let singular = T::determinant(&mut [T::ONE; 9], 3).unwrap();
+        let singular = T::determinant(&mut [T::ONE; 9], 3, &Alone).unwrap();
         assert_eq!((singular.value, singular.sign, singular.log), (T::default(), T::default(), f64::NEG_INFINITY));
         // a matrix that needs one exchange of rows
-        let swap = T::determinant(&mut [T::default(), T::ONE, T::ONE, T::default()], 2).unwrap();
+        let swap = T::determinant(&mut [T::default(), T::ONE, T::ONE, T::default()], 2, &Alone).unwrap();
         near(&[swap.value], &[T::ONE.over(-1.0)], what);
     }
 
@@ -154,7 +156,7 @@ mod checks {
             for columns in [m.min(n), m] {
                 let a = make(1, m * n);
                 let (mut r, mut q) = (a.clone(), vec![T::default(); m * columns]);
-                T::qr(&mut r, &mut q, m, n).unwrap();
+                T::qr(&mut r, &mut q, m, n, &Alone).unwrap();
                 near(&product(&adjoint(&q, m, columns), &q, columns, m, columns), &identity(columns), what);
                 let upper: Vec<T> = (0..n).flat_map(|j| r[j * m..][..columns].to_vec()).collect();
                 near(&product(&q, &upper, m, columns, n), &a, what);
@@ -292,30 +294,38 @@ mod scales {
                     continue;
                 }
                 let what = format!("{of_b} by {scale}");
-                f64::solve(&mut a.clone(), &mut b, 2, 1).unwrap();
+                f64::solve(&mut a.clone(), &mut b, 2, 1, &Alone).unwrap();
                 all_near(&b, &expected, near, &what);
                 let mut b = [1.0, 2.0].map(|x| c64::new(0.0, x * of_b));
-                c64::solve(&mut a.map(|x| c64::new(0.0, x)), &mut b, 2, 1).unwrap();
+                c64::solve(&mut a.map(|x| c64::new(0.0, x)), &mut b, 2, 1, &Alone).unwrap();
                 all_near(&b.map(|x| x.re), &expected, near, &what);
 
                 let mut b = [4.0, 2.0].map(|x| x * of_b);
                 let half = [1.0, 0.5].map(|x| x * (of_b / scale));
-                f64::solve_triangular(&mut [4.0 * scale, 0.0, f64::NAN, 4.0 * scale], &mut b, 2, 1, true, false)
-                    .unwrap();
+                f64::solve_triangular(
+                    &mut [4.0 * scale, 0.0, f64::NAN, 4.0 * scale],
+                    &mut b,
+                    2,
+                    1,
+                    true,
+                    false,
+                    &Alone,
+                )
+                .unwrap();
                 all_near(&b, &half, near, &what);
                 let diagonal = c64::new(0.0, 4.0 * scale);
                 let mut b = [4.0, 2.0].map(|x| c64::new(0.0, x * of_b));
                 let mut a = [diagonal, c64::new(f64::NAN, 0.0), c64::default(), diagonal];
-                c64::solve_triangular(&mut a, &mut b, 2, 1, false, false).unwrap();
+                c64::solve_triangular(&mut a, &mut b, 2, 1, false, false, &Alone).unwrap();
                 all_near(&b.map(|x| x.re), &half, near, &what);
             }
         }
         // the rows and columns of these matrices have different scales
         let mut b = [1e300, 1e-300];
-        f64::solve(&mut [1e300, 0.0, 0.0, 1e-300], &mut b, 2, 1).unwrap();
+        f64::solve(&mut [1e300, 0.0, 0.0, 1e-300], &mut b, 2, 1, &Alone).unwrap();
         all_near(&b, &[1.0, 1.0], 1e-15, "rows");
         let mut b = [1e-310, 1.0];
-        f64::solve(&mut [1e-310, 1.0, 0.0, 1.0], &mut b, 2, 1).unwrap();
+        f64::solve(&mut [1e-310, 1.0, 0.0, 1.0], &mut b, 2, 1, &Alone).unwrap();
         assert_eq!(b, [1.0, 0.0]);
     }
 
@@ -324,7 +334,7 @@ mod scales {
         let d = |diagonal: &[f64]| {
             let n = diagonal.len();
             let mut a: Vec<f64> = (0..n * n).map(|k| if k % (n + 1) == 0 { diagonal[k / n] } else { 0.0 }).collect();
-            f64::determinant(&mut a, n).unwrap()
+            f64::determinant(&mut a, n, &Alone).unwrap()
         };
         let one = d(&[1e-200, 1e-200, 1e200, -1e200]);
         all_near(&[one.value, one.sign, 1.0 + one.log], &[-1.0, -1.0, 1.0], 1e-13, "1");
@@ -339,7 +349,7 @@ mod scales {
             1e-13,
             "large",
         );
-        let turned = c64::determinant(&mut [c64::new(0.0, 1e-310)], 1).unwrap();
+        let turned = c64::determinant(&mut [c64::new(0.0, 1e-310)], 1, &Alone).unwrap();
         all_near(&[turned.value.im, turned.sign.im], &[1e-310, 1.0], 1e-13, "i");
     }
 
@@ -351,21 +361,21 @@ mod scales {
             for other in SCALES.into_iter().skip(1) {
                 let near = near + tolerance(other);
                 let (mut r, mut q) = ([3.0 * scale, 4.0 * scale, other, 2.0 * other], [0.0; 4]);
-                f64::qr(&mut r, &mut q, 2, 2).unwrap();
+                f64::qr(&mut r, &mut q, 2, 2, &Alone).unwrap();
                 all_near(&q.map(f64::abs), &[0.6, 0.8, 0.8, 0.6], near, &what);
                 all_near(&r.map(f64::abs), &[5.0 * scale, 0.0, 2.2 * other, 0.4 * other], 5.0 * near, &what);
                 let mut r = [3.0 * scale, 4.0 * scale, other, 2.0 * other].map(|x| c64::new(0.0, x));
                 let mut q = [c64::default(); 4];
-                c64::qr(&mut r, &mut q, 2, 2).unwrap();
+                c64::qr(&mut r, &mut q, 2, 2, &Alone).unwrap();
                 all_near(&q.map(|x| x.norm()), &[0.6, 0.8, 0.8, 0.6], near, &what);
                 all_near(&r.map(|x| x.norm()), &[5.0 * scale, 0.0, 2.2 * other, 0.4 * other], 5.0 * near, &what);
             }
             let mut l = [4.0 * scale, 2.0 * scale, f64::NAN, 10.0 * scale];
-            f64::cholesky(&mut l, 2).unwrap();
+            f64::cholesky(&mut l, 2, &Alone).unwrap();
             all_near(&l, &[2.0, 1.0, 0.0, 3.0].map(|x| x * scale.sqrt()), near, &what);
             let mut l = [4.0, 2.0, 0.0, 10.0].map(|x| c64::new(x * scale, 0.0));
             l[1] = c64::new(0.0, l[1].re);
-            c64::cholesky(&mut l, 2).unwrap();
+            c64::cholesky(&mut l, 2, &Alone).unwrap();
             all_near(&l.map(|x| x.re + x.im), &[2.0, 1.0, 0.0, 3.0].map(|x| x * scale.sqrt()), near, &what);
         }
     }

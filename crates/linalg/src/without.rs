@@ -6,7 +6,7 @@ macro_rules! modules {
     ($($module:ident { $($function:ident($($t:ty),*) -> $result:ty;)* })*) => {$(
         pub mod $module {
             #[allow(unused_imports)]
-            use crate::{Determinant, Failure, Result, c64};
+            use crate::{Determinant, Failure, Result, Team, c64};
             $(
                 #[allow(dead_code)]
                 pub fn $function<T>($(_: $t),*) -> Result<$result> {
@@ -18,15 +18,16 @@ macro_rules! modules {
 }
 modules! {
     cholesky {
-        lower(&mut [T], usize) -> ();
+        lower(&mut [T], usize, &dyn Team) -> ();
     }
     lu {
-        solve(&mut [T], &mut [T], usize, usize) -> ();
-        determinant(&mut [T], usize) -> Determinant<T>;
-        solve_triangular(&mut [T], &mut [T], usize, usize, bool, bool) -> ();
+        solve(&mut [T], &mut [T], usize, usize, &dyn Team) -> ();
+        inverse(&mut [T], &mut [T], usize, &dyn Team) -> ();
+        determinant(&mut [T], usize, &dyn Team) -> Determinant<T>;
+        solve_triangular(&mut [T], &mut [T], usize, usize, bool, bool, &dyn Team) -> ();
     }
     qr {
-        qr(&mut [T], &mut [T], usize, usize) -> ();
+        qr(&mut [T], &mut [T], usize, usize, &dyn Team) -> ();
     }
     svd {
         svd(&[T], &mut [f64], Option<[&mut [T]; 2]>, usize, usize) -> ();
@@ -40,11 +41,11 @@ modules! {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Failure, Scalar};
+    use crate::{Alone, Failure, Scalar};
 
     #[test]
     fn nothing_is_factorized() {
-        assert_eq!(f64::cholesky(&mut [4.0], 1), Err(Failure::NotBuilt));
+        assert_eq!(f64::cholesky(&mut [4.0], 1, &Alone), Err(Failure::NotBuilt));
         assert_eq!(f64::svd(&[4.0], &mut [0.0], None, 1, 1), Err(Failure::NotBuilt));
     }
 }

@@ -8,9 +8,9 @@ use crate::{
         buffer, copy, parallel,
         raw::{RawArray, View},
     },
-    rules,
+    rules, threads,
 };
-use backend_linalg::{Failure, Scalar};
+use backend_linalg::{Alone, Failure, Scalar, Team};
 use std::sync::OnceLock;
 
 /// Element types in which matrices are factorized: `f64` and `Complex<f64>`.
@@ -104,15 +104,56 @@ pub fn by_columns<S: Wide>(
 /// Minimum number of multiplications for which a second thread saves time.
 const SEVERAL_THREADS: usize = 1 << 16;
 
-/// Calls `f` for each matrix of a batch, on several threads if that saves time. A matrix has at most `m` rows and at
-/// most `m` columns. `written` is the number of elements of the result. If `written` is 0, `f` is not called, because
-/// a batch may have any number of empty matrices. If several matrices fail, returns one of their errors.
+/// Minimum number of rows or columns of a matrix on which several threads can work at the same time.
+const SHARED_MATRIX: usize = 128;
+
+/// Upper bound of the number of columns that a thread of [`Threads`] multiplies at a time.
+const TILE: usize = 128;
+
+/// The threads that work on one matrix. Before a thread runs a task, it checks that there is memory for the blocks that
+/// matrix products allocate once per thread.
+struct Threads<'a> {
+    op: &'static str,
+    /// The error of such a check.
+    failed: &'a OnceLock<Error>,
+}
+
+impl Team for Threads<'_> {
+    fn run(
+        &self,
+        tasks: usize,
+        task: &(dyn Fn(usize) -> backend_linalg::Result<()> + Sync),
+    ) -> backend_linalg::Result<()> {
+        let failed = OnceLock::new();
+        parallel::tasks(tasks, &|i| {
+            let done = blocks(self.op).map_err(|why| {
+                self.failed.get_or_init(|| why);
+                Failure::Memory(0) // the caller reports the error in `self.failed`
+            });
+            if let Err(why) = done.and_then(|()| task(i)) {
+                failed.get_or_init(|| why);
+            }
+        });
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+}
+
+/// Checks that there is memory for the blocks that matrix products allocate once per thread.
+fn blocks(op: &'static str) -> Result<()> {
+    pack::block(op).and_then(|()| pack::block_of_factorizations(op))
+}
+
+/// Calls `f` for each matrix of a batch. Several threads work on different matrices if that saves time. If the batch is
+/// a single large matrix, `f` can divide its work among the threads of the team that it gets; otherwise this team is the
+/// calling thread alone, so that loops over threads are not nested. A matrix has at most `m` rows and at most `m`
+/// columns. `written` is the number of elements of the result. If `written` is 0, `f` is not called, because a batch may
+/// have any number of empty matrices. If several matrices fail, returns one of their errors.
 pub fn each(
     op: &'static str,
     batch: usize,
     m: usize,
     written: usize,
-    f: impl Fn(usize) -> backend_linalg::Result<()> + Sync,
+    f: impl Fn(usize, &dyn Team) -> backend_linalg::Result<()> + Sync,
 ) -> Result<()> {
     if written == 0 {
         return Ok(());
@@ -122,9 +163,16 @@ pub fn each(
     // than the matrix
     pack::room(op, [m, m, m], DType::Complex128.size(), false)?;
     let failed: OnceLock<Error> = OnceLock::new();
+    let all = Threads { op, failed: &failed };
+    let is_shared = batch == 1 && m >= SHARED_MATRIX;
+    let team: &dyn Team = if is_shared { &all } else { &Alone };
+    if is_shared {
+        // all threads pack operands at the same time
+        pack::room(op, [m, m.saturating_mul(threads::count()), TILE], DType::Complex128.size(), false)?;
+    }
     parallel::parallel(batch, (SEVERAL_THREADS / work).max(1), |range| {
-        let room = pack::block(op).and_then(|()| pack::block_of_factorizations(op));
-        let done = room.and_then(|()| range.into_iter().try_for_each(|i| f(i).map_err(|why| error(op, why))));
+        let done =
+            blocks(op).and_then(|()| range.into_iter().try_for_each(|i| f(i, team).map_err(|why| error(op, why))));
         if let Err(why) = done {
             failed.get_or_init(|| why);
         }

@@ -35,7 +35,7 @@ pub fn cholesky<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, upper: bool) -> Resu
         let written = a.len();
         let parts = Parts::of(&mut a, batch);
         // SAFETY: each matrix belongs to one call.
-        each(OP, batch, n, written, |i| S::cholesky(unsafe { parts.at(i) }, n))?;
+        each(OP, batch, n, written, |i, team| S::cholesky(unsafe { parts.at(i) }, n, team))?;
         let shape = x.shape.to_vec();
         if upper { array(OP, shape, a, x.dtype) } else { by_columns(OP, shape, a, x.dtype) }
     }
@@ -67,7 +67,9 @@ pub fn solve<T: WideFloat>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Re
         let written = b.len();
         let (of_a, of_b) = (Parts::of(&mut a, batch), Parts::of(&mut b, batch));
         // SAFETY: each matrix belongs to one call.
-        each(OP, batch, n.max(k), written, |i| S::solve(unsafe { of_a.at(i) }, unsafe { of_b.at(i) }, n, k))?;
+        each(OP, batch, n.max(k), written, |i, team| {
+            S::solve(unsafe { of_a.at(i) }, unsafe { of_b.at(i) }, n, k, team)
+        })?;
         solution(OP, b, &system, x1.dtype)
     }
     typed(in_double!(T::DTYPE, S => run::<S>(view(x1), view(x2))))
@@ -89,14 +91,31 @@ pub fn solve_triangular<T: WideFloat>(
         let (n, k, batch) = (system.rows, system.columns, batch(&system.batches));
         let written = b.len();
         let (of_a, of_b) = (Parts::of(&mut a, batch), Parts::of(&mut b, batch));
-        each(OP, batch, n.max(k), written, |i| {
+        each(OP, batch, n.max(k), written, |i, team| {
             // SAFETY: each matrix belongs to one call.
             let (a, b) = unsafe { (of_a.at(i), of_b.at(i)) };
-            S::solve_triangular(a, b, n, k, lower, unit)
+            S::solve_triangular(a, b, n, k, lower, unit, team)
         })?;
         solution(OP, b, &system, x1.dtype)
     }
     typed(in_double!(T::DTYPE, S => run::<S>(view(x1), view(x2), lower, unit_diagonal)))
+}
+
+/// Inverses of square matrices.
+pub fn inv<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+    fn run<S: Wide>(x: View<'_>) -> Result<RawArray> {
+        const OP: &str = "inv";
+        let n = rules::square(OP, x.shape)?;
+        let batch = batch(leading(x.shape));
+        let mut a = matrices::<S>(OP, x, leading(x.shape), Order::Columns)?;
+        let mut inverses = buffer::zeros::<S>(OP, a.len())?;
+        let written = inverses.len();
+        let (of_a, of_inverse) = (Parts::of(&mut a, batch), Parts::of(&mut inverses, batch));
+        // SAFETY: each matrix belongs to one call.
+        each(OP, batch, n, written, |i, team| S::inverse(unsafe { of_a.at(i) }, unsafe { of_inverse.at(i) }, n, team))?;
+        by_columns(OP, x.shape.to_vec(), inverses, x.dtype)
+    }
+    typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
 }
 
 /// Determinants of the matrices in the last two axes.
@@ -124,10 +143,10 @@ fn determinants<S: Wide>(op: &'static str, x: View<'_>) -> Result<[RawArray; 3]>
     let mut logs = buffer::zeros::<f64>(op, batch)?;
     let (of_a, value) = (Parts::of(&mut a, batch), Parts::of(&mut values, batch));
     let (sign, log) = (Parts::of(&mut signs, batch), Parts::of(&mut logs, batch));
-    each(op, batch, n, batch, |i| {
+    each(op, batch, n, batch, |i, team| {
         // SAFETY: each matrix belongs to one call.
         let (a, value, sign, log) = unsafe { (of_a.at(i), value.at(i), sign.at(i), log.at(i)) };
-        let determinant = S::determinant(a, n)?;
+        let determinant = S::determinant(a, n, team)?;
         (value[0], sign[0], log[0]) = (determinant.value, determinant.sign, determinant.log);
         Ok(())
     })?;
@@ -148,7 +167,9 @@ pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(N
         let written = a.len() + q.len();
         let (part_a, part_q) = (Parts::of(&mut a, batch), Parts::of(&mut q, batch));
         // SAFETY: each matrix belongs to one call.
-        each(OP, batch, m.max(n), written, |i| S::qr(unsafe { part_a.at(i) }, unsafe { part_q.at(i) }, m, n))?;
+        each(OP, batch, m.max(n), written, |i, team| {
+            S::qr(unsafe { part_a.at(i) }, unsafe { part_q.at(i) }, m, n, team)
+        })?;
         if inner < m {
             // keep the first rows of each column
             let mut r = buffer::vec(OP, batch * inner * n)?;
@@ -180,7 +201,7 @@ pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> R
         let written = s.len() + u.len() + v.len();
         let (part_a, part_s) = (Parts::of(&mut a, batch), Parts::of(&mut s, batch));
         let (part_u, part_v) = (Parts::of(&mut u, batch), Parts::of(&mut v, batch));
-        each(OP, batch, m.max(n), written, |i| {
+        each(OP, batch, m.max(n), written, |i, _| {
             // SAFETY: each matrix belongs to one call.
             let (a, s, u, v) = unsafe { (part_a.at(i), part_s.at(i), part_u.at(i), part_v.at(i)) };
             S::svd(a, s, Some([&mut *u, &mut *v]), m, n)?;
@@ -209,7 +230,9 @@ pub fn svdvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::
         let written = s.len();
         let (part_a, part_s) = (Parts::of(&mut a, batch), Parts::of(&mut s, batch));
         // SAFETY: each matrix belongs to one call.
-        each(OP, batch, m.max(n), written, |i| S::svd(unsafe { part_a.at(i) }, unsafe { part_s.at(i) }, None, m, n))?;
+        each(OP, batch, m.max(n), written, |i, _| {
+            S::svd(unsafe { part_a.at(i) }, unsafe { part_s.at(i) }, None, m, n)
+        })?;
         array(OP, shapes.s, s, x.dtype.to_real())
     }
     typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
@@ -236,7 +259,7 @@ fn hermitian<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(R
     let mut w = buffer::zeros::<f64>(op, batch * n)?;
     let mut v = buffer::zeros::<S>(op, if vectors { batch * n * n } else { 0 })?;
     let (part_a, part_w, part_v) = (Parts::of(&mut a, batch), Parts::of(&mut w, batch), Parts::of(&mut v, batch));
-    each(op, batch, n, batch * n, |i| {
+    each(op, batch, n, batch * n, |i, _| {
         // SAFETY: each matrix belongs to one call.
         let (a, w, v) = unsafe { (part_a.at(i), part_w.at(i), part_v.at(i)) };
         S::eigh(a, w, vectors.then_some(v), n)
@@ -268,7 +291,7 @@ fn general<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(Raw
     let mut w = buffer::zeros::<Complex<f64>>(op, batch * n)?;
     let mut v = buffer::zeros::<Complex<f64>>(op, if vectors { batch * n * n } else { 0 })?;
     let (part_a, part_w, part_v) = (Parts::of(&mut a, batch), Parts::of(&mut w, batch), Parts::of(&mut v, batch));
-    each(op, batch, n, batch * n, |i| {
+    each(op, batch, n, batch * n, |i, _| {
         // SAFETY: each matrix belongs to one call.
         let (a, w, v) = unsafe { (part_a.at(i), part_w.at(i), part_v.at(i)) };
         S::eig(a, w, vectors.then_some(v), n)

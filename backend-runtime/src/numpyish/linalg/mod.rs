@@ -11,7 +11,9 @@ mod vector;
 
 pub use cross::cross_of_rows;
 pub use diagonal::diagonal;
-pub use factor::{cholesky, det, eig, eigh, eigvals, eigvalsh, qr, slogdet, solve, solve_triangular, svd, svdvals};
+pub use factor::{
+    cholesky, det, eig, eigh, eigvals, eigvalsh, inv, qr, slogdet, solve, solve_triangular, svd, svdvals,
+};
 pub use sparse::{csc_matmul, csc_product, csr_matmul, csr_product, sampled_matmul, sampled_product};
 
 use super::{
