@@ -60,9 +60,20 @@ pub enum Failure {
 pub type Result<V> = std::result::Result<V, Failure>;
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f64 {}
-    impl Sealed for super::c64 {}
+    pub trait Sealed: Sized {
+        /// The elements, if they are real numbers.
+        fn as_reals(elements: &mut [Self]) -> Option<&mut [f64]>;
+    }
+    impl Sealed for f64 {
+        fn as_reals(elements: &mut [f64]) -> Option<&mut [f64]> {
+            Some(elements)
+        }
+    }
+    impl Sealed for super::c64 {
+        fn as_reals(_: &mut [super::c64]) -> Option<&mut [f64]> {
+            None
+        }
+    }
 }
 
 /// Element types of the factorized matrices: `f64` and `Complex<f64>`.
@@ -128,8 +139,8 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     fn svd(a: &[Self], s: &mut [f64], vectors: Option<[&mut [Self]; 2]>, m: usize, n: usize) -> Result<()>;
 
     /// Computes the eigenvalues of a Hermitian `n` by `n` matrix in ascending order. If `v` is given, also fills the
-    /// columns of `v` with eigenvectors. Only the lower triangle of `a` is read; the imaginary parts on the diagonal of
-    /// `a` become 0.
+    /// columns of `v` with eigenvectors. Only the lower triangle of `a` is read; it may be overwritten, and so may the
+    /// rest of `a`.
     fn eigh(a: &mut [Self], w: &mut [f64], v: Option<&mut [Self]>, n: usize) -> Result<()>;
 
     /// Computes the eigenvalues of any `n` by `n` matrix. If `v` is given, also fills the columns of `v` with

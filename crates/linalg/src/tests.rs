@@ -5,7 +5,7 @@ use super::*;
 mod teams;
 
 /// Pseudorandom numbers in [-1, 1).
-fn noise(seed: u64, n: usize) -> Vec<f64> {
+pub(crate) fn noise(seed: u64, n: usize) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let next = |_| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -14,16 +14,16 @@ fn noise(seed: u64, n: usize) -> Vec<f64> {
     (0..n).map(next).collect()
 }
 
-fn reals(seed: u64, n: usize) -> Vec<f64> {
+pub(crate) fn reals(seed: u64, n: usize) -> Vec<f64> {
     noise(seed, n)
 }
 
-fn complexes(seed: u64, n: usize) -> Vec<c64> {
+pub(crate) fn complexes(seed: u64, n: usize) -> Vec<c64> {
     noise(seed, 2 * n).chunks_exact(2).map(|x| c64::new(x[0], x[1])).collect()
 }
 
 /// The product of `a` (m by k) and `b` (k by n), in column-major order.
-fn product<T: Scalar + std::ops::Add<Output = T>>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Vec<T> {
+pub(crate) fn product<T: Scalar + std::ops::Add<Output = T>>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Vec<T> {
     let mut out = vec![T::default(); m * n];
     for j in 0..n {
         for i in 0..m {
@@ -33,7 +33,7 @@ fn product<T: Scalar + std::ops::Add<Output = T>>(a: &[T], b: &[T], m: usize, k:
     out
 }
 
-fn adjoint<T: Scalar>(a: &[T], m: usize, n: usize) -> Vec<T> {
+pub(crate) fn adjoint<T: Scalar>(a: &[T], m: usize, n: usize) -> Vec<T> {
     (0..m * n).map(|place| a[(place % n) * m + place / n].conj()).collect()
 }
 
@@ -44,7 +44,7 @@ fn near<T: Scalar + std::ops::Sub<Output = T>>(a: &[T], b: &[T], what: &str) {
     }
 }
 
-fn identity<T: Scalar>(n: usize) -> Vec<T> {
+pub(crate) fn identity<T: Scalar>(n: usize) -> Vec<T> {
     (0..n * n).map(|place| if place % (n + 1) == 0 { T::ONE } else { T::default() }).collect()
 }
 
@@ -62,7 +62,7 @@ macro_rules! of_both {
 }
 of_both!(cholesky systems triangles determinants orthonormal_factors singular_values hermitian_eigenvalues eigenvalues);
 
-mod checks {
+pub(crate) mod checks {
     use super::*;
     use std::ops::{Add, Sub};
 
@@ -192,7 +192,7 @@ mod checks {
             let mut lower = a.clone();
             (0..n).for_each(|j| lower[j * n..j * n + j].fill(T::ONE.over(1e-30)));
             let (mut w, mut alone, mut v) = (vec![0.0; n], vec![0.0; n], vec![T::default(); n * n]);
-            T::eigh(&mut lower, &mut w, Some(&mut v), n).unwrap();
+            T::eigh(&mut lower.clone(), &mut w, Some(&mut v), n).unwrap();
             T::eigh(&mut lower, &mut alone, None, n).unwrap();
             assert!(w.is_sorted(), "{what}");
             let scale = w.last().map_or(1.0, |x| x.max(1.0));

@@ -1,62 +1,30 @@
 //! Eigenvalues and eigenvectors of Hermitian, complex and real matrices.
 
+mod divide;
+mod hermitian;
+mod lanes;
+mod merge;
+mod ql;
+mod secular;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use hermitian::hermitian;
+
 use super::{
     Failure, Result, Scalar, c64,
-    room::{list, matrix, matrix_mut, real_diagonal, with_room},
+    room::{list, matrix, matrix_mut, with_room},
     scale,
 };
 use faer::{
     Par, Spec,
     diag::DiagMut,
     linalg::evd::{self, ComputeEigenvectors},
-    traits::ComplexField,
 };
 
 fn wanted(is: bool) -> ComputeEigenvectors {
     if is { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No }
 }
-
-pub(crate) fn hermitian<T: Scalar + ComplexField>(
-    a: &mut [T],
-    w: &mut [f64],
-    v: Option<&mut [T]>,
-    n: usize,
-) -> Result<()>
-where
-    f64: From<RealOf<T>>,
-{
-    if n == 0 {
-        return Ok(());
-    }
-    real_diagonal(a, n);
-    // only the lower triangle is read
-    let exponent = scale::needed(scale::lower_triangle(a, n).map(|x| *x));
-    if let Some(e) = exponent {
-        scale::lower_triangle(a, n).for_each(|x| *x = scale::scaled(*x, -e));
-    }
-    let needed = evd::self_adjoint_evd_scratch::<T>(n, wanted(v.is_some()), Par::Seq, Spec::default());
-    let mut values = list(n, T::default())?;
-    let done = with_room(needed, |stack| {
-        let v = v.map(|v| matrix_mut(v, n, n));
-        evd::self_adjoint_evd(
-            matrix(a, n, n),
-            DiagMut::from_slice_mut(&mut values),
-            v,
-            Par::Seq,
-            stack,
-            Spec::default(),
-        )
-    })?;
-    done.map_err(|_| Failure::NoConvergence)?;
-    w.iter_mut().zip(&values).for_each(|(w, value)| *w = f64::from(faer::traits::math_utils::real(value)));
-    if let Some(e) = exponent {
-        scale::scale(w, e);
-    }
-    Ok(())
-}
-
-/// The type that faer uses for the real part of a scalar type.
-type RealOf<T> = <T as ComplexField>::Real;
 
 pub(crate) fn complex(a: &[c64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()> {
     if n == 0 {

@@ -1,0 +1,219 @@
+//! Eight numbers of double precision at a time, one in each lane, and the choice of the instruction set.
+//!
+//! A function of [`versions`] is compiled for several instruction sets from the same source. Every operation is an IEEE
+//! operation, and the compiler neither joins nor reorders them, so all versions give the same bits.
+
+// loops over an index become instructions for all lanes, those over iterators less often
+#![allow(clippy::needless_range_loop)]
+
+use std::ops::{Add, Div, Mul, Sub};
+
+/// The number of lanes.
+pub const LANES: usize = 8;
+
+/// An instruction set that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Set(Level);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Baseline,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Set {
+    /// The best instruction set of this processor.
+    pub fn best() -> Set {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            if has!("avx2") && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
+                return Set(Level::Avx512);
+            }
+            if has!("avx2") {
+                return Set(Level::Avx2);
+            }
+        }
+        Set(Level::Baseline)
+    }
+
+    /// All instruction sets of this processor that functions are compiled for.
+    #[cfg(test)]
+    pub fn all() -> Vec<Set> {
+        #[allow(unused_mut)] // other processors have one set
+        let mut all = vec![Set(Level::Baseline)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            let best = Set::best();
+            all.extend((best.0 == Level::Avx512).then_some(Set(Level::Avx2)));
+            all.extend((best.0 != Level::Baseline).then_some(best));
+        }
+        all
+    }
+
+    pub(super) fn level(self) -> Level {
+        self.0
+    }
+}
+
+/// Defines functions that are compiled for each [`Set`]. The set is the first argument of such a function.
+macro_rules! versions {
+    ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
+        $(#[$note])*
+        #[allow(clippy::too_many_arguments)]
+        pub fn $name(set: $crate::eigen::lanes::Set, $($arg: $ty),*) $(-> $out)? {
+            // the body of all versions
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            fn body($($arg: $ty),*) $(-> $out)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                use $crate::eigen::lanes::Level;
+                #[target_feature(enable = "avx2")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx2($($arg: $ty),*) $(-> $out)? {
+                    body($($arg),*)
+                }
+                #[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx512($($arg: $ty),*) $(-> $out)? {
+                    body($($arg),*)
+                }
+                match set.level() {
+                    // SAFETY: there is a `Set` of this level only if the processor has these instructions.
+                    Level::Avx512 => return unsafe { avx512($($arg),*) },
+                    // SAFETY: as above.
+                    Level::Avx2 => return unsafe { avx2($($arg),*) },
+                    Level::Baseline => {}
+                }
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = set.level();
+            body($($arg),*)
+        }
+    )*};
+}
+pub(super) use versions;
+
+/// A number in each lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes(pub [f64; LANES]);
+
+/// A condition in each lane.
+#[derive(Clone, Copy, Debug)]
+pub struct Mask([bool; LANES]);
+
+// The loops have a fixed length, so the compiler turns each of them into one instruction or a few.
+macro_rules! by_lane {
+    ($($trait:ident $method:ident $operator:tt)*) => {$(
+        impl $trait for Lanes {
+            type Output = Lanes;
+
+            #[inline(always)]
+            fn $method(self, other: Lanes) -> Lanes {
+                let mut out = self.0;
+                for l in 0..LANES {
+                    out[l] $operator other.0[l];
+                }
+                Lanes(out)
+            }
+        }
+    )*};
+}
+by_lane!(Add add += Sub sub -= Mul mul *= Div div /=);
+
+macro_rules! compared {
+    ($($name:ident $operator:tt)*) => {$(
+        #[inline(always)]
+        pub fn $name(self, other: Lanes) -> Mask {
+            let mut out = [false; LANES];
+            for l in 0..LANES {
+                out[l] = self.0[l] $operator other.0[l];
+            }
+            Mask(out)
+        }
+    )*};
+}
+
+impl Lanes {
+    /// The same number in each lane.
+    #[inline(always)]
+    pub fn all(x: f64) -> Lanes {
+        Lanes([x; LANES])
+    }
+
+    /// `f(0)` to `f(7)`.
+    #[inline(always)]
+    pub fn from_fn(f: impl Fn(usize) -> f64) -> Lanes {
+        let mut out = [0.0; LANES];
+        for (l, out) in out.iter_mut().enumerate() {
+            *out = f(l);
+        }
+        Lanes(out)
+    }
+
+    /// `f` of each number.
+    #[inline(always)]
+    pub fn map(self, f: impl Fn(f64) -> f64) -> Lanes {
+        let mut out = self.0;
+        for out in &mut out {
+            *out = f(*out);
+        }
+        Lanes(out)
+    }
+
+    /// The magnitudes.
+    #[inline(always)]
+    pub fn abs(self) -> Lanes {
+        self.map(f64::abs)
+    }
+
+    compared!(less < greater > at_least >=);
+}
+
+impl Mask {
+    /// The same condition in each lane.
+    #[inline(always)]
+    pub fn all(is: bool) -> Mask {
+        Mask([is; LANES])
+    }
+
+    /// Whether both conditions hold.
+    #[inline(always)]
+    pub fn and(self, other: Mask) -> Mask {
+        let mut out = self.0;
+        for l in 0..LANES {
+            out[l] &= other.0[l];
+        }
+        Mask(out)
+    }
+
+    /// Whether at least one of the conditions holds.
+    #[inline(always)]
+    pub fn or(self, other: Mask) -> Mask {
+        let mut out = self.0;
+        for l in 0..LANES {
+            out[l] |= other.0[l];
+        }
+        Mask(out)
+    }
+
+    /// Whether the condition holds in any lane.
+    #[inline(always)]
+    pub fn any(self) -> bool {
+        self.0.iter().fold(false, |any, is| any | is)
+    }
+
+    /// The number of `yes` in lanes where the condition holds, that of `no` in the others.
+    #[inline(always)]
+    pub fn choose(self, yes: Lanes, no: Lanes) -> Lanes {
+        let mut out = no.0;
+        for l in 0..LANES {
+            out[l] = if self.0[l] { yes.0[l] } else { no.0[l] };
+        }
+        Lanes(out)
+    }
+}
