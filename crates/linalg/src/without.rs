@@ -25,6 +25,10 @@ modules! {
         determinant(&mut [T], usize) -> Determinant<T>;
         solve_triangular(&mut [T], &mut [T], usize, usize, bool, bool) -> ();
     }
+    small {
+        solve_all(&mut [T], &mut [T], usize, usize) -> ();
+        determinants(&mut [T], usize, &mut [Determinant<T>]) -> ();
+    }
     qr {
         qr(&mut [T], &mut [T], usize, usize) -> ();
     }
