@@ -1,12 +1,13 @@
-//! Factorizations of a single matrix in double precision, computed by the library [faer]. The CPU backend calls these
-//! functions for each matrix of a batch.
+//! Factorizations of matrices in double precision, most of them computed by the library [faer]. The CPU backend calls
+//! these functions for each matrix, or for parts, of a batch.
 //!
 //! Matrices are slices in column-major order. faer is generic; this crate compiles it for `f64` and `Complex<f64>`, so
 //! that changes of the other crates do not compile it again. The CPU backend converts single-precision matrices to
 //! double precision.
 //!
-//! Functions with a parameter `team` divide the work on a large matrix into tasks, which may run on several threads; see
-//! [`Team`]. All other functions run on the calling thread. Results do not depend on the number of threads.
+//! Functions for stacks of matrices factorize several small real matrices at a time, in vector registers. Functions with a
+//! parameter `team` divide the work on a large matrix into tasks, which may run on several threads; see [`Team`]. All other
+//! functions run on the calling thread. Results do not depend on the number of threads.
 
 #[cfg(feature = "faer")]
 mod cholesky;
@@ -23,6 +24,8 @@ mod room;
 #[cfg(feature = "faer")]
 mod scale;
 #[cfg(feature = "faer")]
+mod small;
+#[cfg(feature = "faer")]
 mod svd;
 mod team;
 #[cfg(all(test, feature = "faer"))]
@@ -35,7 +38,15 @@ mod without;
 use std::fmt::Debug;
 pub use team::{Alone, Team};
 #[cfg(not(feature = "faer"))]
-use without::{cholesky, eigen, lu, qr, svd};
+use without::{cholesky, eigen, lu, qr, small, svd};
+
+/// Number of small matrices that [`Scalar::solve_all`] and [`Scalar::determinants`] process at a time. Stacks of a
+/// multiple of this number are the fastest.
+pub const GROUP: usize = 8;
+
+/// Matrices are small if they have at most this many rows, and at most as many right-hand sides. Those with many of both
+/// are processed one by one nevertheless.
+pub const SMALL: usize = 32;
 
 /// A complex number in double precision.
 #[allow(non_camel_case_types)] // the name that faer uses
@@ -114,8 +125,35 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// its LU factors. Fails like `solve` does.
     fn inverse(a: &mut [Self], x: &mut [Self], n: usize, team: &dyn Team) -> Result<()>;
 
+    /// Solves the systems `a x = b` for each `n` by `n` matrix of the stack `a` and the `k` columns in each part of the
+    /// stack `b`. Overwrites `b` with the solutions, and `a` with any numbers. Matrices are stored one after another; the
+    /// number of matrices is `a.len() / (n * n)`, and nothing is done if `n` is 0. The solution for a matrix does not
+    /// depend on the other matrices, nor on its place in the stack. If a matrix is singular, returns an error, and `b`
+    /// may have any numbers.
+    fn solve_all(a: &mut [Self], b: &mut [Self], n: usize, k: usize, team: &dyn Team) -> Result<()> {
+        let parts = b.chunks_exact_mut((n * k).max(1));
+        a.chunks_exact_mut((n * n).max(1)).zip(parts).try_for_each(|(a, b)| Self::solve(a, b, n, k, team))
+    }
+
+    /// Computes the inverse of each `n` by `n` matrix of the stack `a` in the stack `x`, which may have any content before.
+    /// Overwrites `a` with any numbers. The inverse of a matrix does not depend on the other matrices, nor on its place in
+    /// the stack. Fails like `solve_all` does.
+    fn inverse_all(a: &mut [Self], x: &mut [Self], n: usize, team: &dyn Team) -> Result<()> {
+        let size = (n * n).max(1);
+        a.chunks_exact_mut(size).zip(x.chunks_exact_mut(size)).try_for_each(|(a, x)| Self::inverse(a, x, n, team))
+    }
+
     /// Computes the determinant of an `n` by `n` matrix. Overwrites `a` with its LU factors.
     fn determinant(a: &mut [Self], n: usize, team: &dyn Team) -> Result<Determinant<Self>>;
+
+    /// Computes the determinant of each `n` by `n` matrix of the stack `a`, of which there are as many as elements in
+    /// `to`. Overwrites `a` with any numbers. The determinant of a matrix does not depend on the other matrices, nor on
+    /// its place in the stack.
+    fn determinants(a: &mut [Self], n: usize, to: &mut [Determinant<Self>], team: &dyn Team) -> Result<()> {
+        to.fill(Determinant::one());
+        let matrices = a.chunks_exact_mut((n * n).max(1));
+        matrices.zip(to).try_for_each(|(a, to)| Self::determinant(a, n, team).map(|found| *to = found))
+    }
 
     /// Solves `a x = b` for a triangular `n` by `n` matrix `a` and `k` columns in `b`, and overwrites `b` with the
     /// solution. Reads only the lower triangle of `a` if `lower` is true, else only the upper triangle. If `unit` is
@@ -160,9 +198,21 @@ pub struct Determinant<T> {
     pub log: f64,
 }
 
+impl<T: Scalar> Determinant<T> {
+    /// The determinant of a singular matrix.
+    pub fn zero() -> Determinant<T> {
+        Determinant { value: T::default(), sign: T::default(), log: f64::NEG_INFINITY }
+    }
+
+    /// The determinant of an identity matrix, and of a matrix without elements.
+    pub fn one() -> Determinant<T> {
+        Determinant { value: T::ONE, sign: T::ONE, log: 0.0 }
+    }
+}
+
 macro_rules! scalar {
     ($t:ty, $one:expr, conj($x:ident) = $conj:expr, re($z:ident) = $re:expr, magnitude($y:ident) = $magnitude:expr,
-     largest($p:ident) = $largest:expr, eig = $eig:path) => {
+     largest($p:ident) = $largest:expr, eig = $eig:path; $($more:tt)*) => {
         impl Scalar for $t {
             const ONE: $t = $one;
 
@@ -241,10 +291,32 @@ macro_rules! scalar {
             fn eig(a: &[$t], w: &mut [c64], v: Option<&mut [c64]>, n: usize) -> Result<()> {
                 $eig(a, w, v, n)
             }
+
+            $($more)*
         }
     };
 }
-scalar!(f64, 1.0, conj(x) = x, re(x) = x, magnitude(x) = x.abs(), largest(x) = x.abs(), eig = eigen::real);
+scalar!(
+    f64,
+    1.0,
+    conj(x) = x,
+    re(x) = x,
+    magnitude(x) = x.abs(),
+    largest(x) = x.abs(),
+    eig = eigen::real;
+
+    fn solve_all(a: &mut [f64], b: &mut [f64], n: usize, k: usize, team: &dyn Team) -> Result<()> {
+        small::solve_all(a, b, n, k, team)
+    }
+
+    fn inverse_all(a: &mut [f64], x: &mut [f64], n: usize, team: &dyn Team) -> Result<()> {
+        small::inverse_all(a, x, n, team)
+    }
+
+    fn determinants(a: &mut [f64], n: usize, to: &mut [Determinant<f64>], team: &dyn Team) -> Result<()> {
+        small::determinants(a, n, to, team)
+    }
+);
 scalar!(
     c64,
     c64::new(1.0, 0.0),
@@ -252,5 +324,5 @@ scalar!(
     re(x) = c64::new(x.re, 0.0),
     magnitude(x) = x.re.hypot(x.im),
     largest(x) = if x.re.abs() > x.im.abs() || x.re.is_nan() { x.re.abs() } else { x.im.abs() },
-    eig = eigen::complex
+    eig = eigen::complex;
 );

@@ -10,6 +10,7 @@ use super::{
     tiles::{each, parts},
 };
 use faer::{Par, linalg::triangular_solve, traits::ComplexField};
+use std::ops::Range;
 
 /// Minimum number of products in a task that solves for some of the right-hand sides.
 const WORK: usize = 1 << 20;
@@ -118,24 +119,35 @@ pub(crate) fn determinant<T: Scalar + ComplexField>(a: &mut [T], n: usize, team:
     let exponent = balance.map_or(0, |balance| balance.of_determinant());
     let (_, exchanges) = factorized(a, n, team)?;
     if finite && is_singular(a, n) {
-        return Ok(Determinant { value: T::default(), sign: T::default(), log: f64::NEG_INFINITY });
+        return Ok(Determinant::zero());
     }
     let sign = if exchanges % 2 == 0 { T::ONE } else { T::ONE.over(-1.0) };
+    Ok(from_pivots((0..n).map(|i| a[i * n + i]), sign, exponent))
+}
+
+/// Magnitudes of intermediate products that are far from overflow and underflow.
+pub(crate) const PRODUCTS: Range<f64> = 1e-280..1e280;
+
+/// Computes the determinant `sign * 2^exponent * p`, where `p` is the product of the pivots.
+pub(crate) fn from_pivots<T: Scalar>(
+    pivots: impl Iterator<Item = T> + Clone,
+    sign: T,
+    exponent: i64,
+) -> Determinant<T> {
     let start = Determinant { value: sign, sign, log: exponent as f64 * std::f64::consts::LN_2 };
-    let pivots = || (0..n).map(|i| a[i * n + i]);
     let mut is_ordinary = exponent == 0;
-    let plain = pivots().fold(start, |so_far, pivot| {
+    let plain = pivots.clone().fold(start, |so_far, pivot| {
         let magnitude = pivot.magnitude();
         let value = so_far.value.times(pivot);
-        is_ordinary &= (1e-280..1e280).contains(&value.largest_part());
+        is_ordinary &= PRODUCTS.contains(&value.largest_part());
         Determinant { value, sign: so_far.sign.times(pivot.over(magnitude)), log: so_far.log + magnitude.ln() }
     });
     if is_ordinary {
-        return Ok(plain);
+        return plain;
     }
     // the product of the pivots may be in the range of doubles even if intermediate products overflow or underflow
-    let value = pivots().fold(Product::new(sign, exponent), Product::times).value();
-    Ok(Determinant { value, ..plain })
+    let value = pivots.fold(Product::new(sign, exponent), Product::times).value();
+    Determinant { value, ..plain }
 }
 
 pub(crate) fn solve_triangular<T: Scalar + ComplexField>(

@@ -10,6 +10,9 @@ use super::{Result, Scalar, room::list};
 /// elements are normal numbers.
 const ORDINARY: i32 = 200;
 
+/// Smallest and largest magnitude of elements that need no scaling, apart from 0.
+pub const ORDINARY_RANGE: [f64; 2] = [pow2(-ORDINARY), pow2(ORDINARY)];
+
 /// A right-hand side needs no scaling if the exponent of its largest element is at most this in magnitude. Larger
 /// exponents are close to the limits of doubles.
 const FAR: i32 = 1000;
@@ -34,7 +37,7 @@ fn exponent_of<T: Scalar>(x: T) -> i32 {
 }
 
 /// 2 to the power of `e`. The result must be a normal number.
-fn pow2(e: i32) -> f64 {
+const fn pow2(e: i32) -> f64 {
     f64::from_bits(((e + 1023) as u64) << 52)
 }
 
@@ -60,6 +63,13 @@ fn is_ordinary(e: i32) -> bool {
 pub fn needed<T: Scalar>(elements: impl Iterator<Item = T>) -> Option<i32> {
     let largest = elements.map(Scalar::largest_part).fold(0.0, f64::max);
     Some(exponent(largest)).filter(|&e| !is_ordinary(e) && largest.is_finite())
+}
+
+/// Returns whether an element of the magnitude `x` needs scaling, or is infinite or NaN.
+#[inline(always)]
+pub fn is_extreme(x: f64) -> bool {
+    let [least, most] = ORDINARY_RANGE;
+    x.is_nan() | (x > most) | ((x < least) & (x != 0.0))
 }
 
 /// Multiplies all elements by 2 to the power of `e`.
@@ -91,9 +101,7 @@ impl Balance {
     /// scaled: either no element needs scaling, or an element is infinite or NaN.
     pub fn of<T: Scalar>(a: &mut [T], n: usize) -> Result<Option<Balance>> {
         // most matrices need no scaling; a single pass without branches checks this
-        let (most, least) = (pow2(ORDINARY), pow2(-ORDINARY));
-        let is_beyond = |x: f64| x.is_nan() | (x > most) | ((x < least) & (x != 0.0));
-        if !a.iter().fold(false, |beyond, x| beyond | is_beyond(x.largest_part())) {
+        if !a.iter().fold(false, |extreme, x| extreme | is_extreme(x.largest_part())) {
             return Ok(None);
         }
         if !a.iter().all(|x| x.largest_part().is_finite()) {

@@ -26,6 +26,11 @@ modules! {
         determinant(&mut [T], usize, &dyn Team) -> Determinant<T>;
         solve_triangular(&mut [T], &mut [T], usize, usize, bool, bool, &dyn Team) -> ();
     }
+    small {
+        solve_all(&mut [T], &mut [T], usize, usize, &dyn Team) -> ();
+        inverse_all(&mut [T], &mut [T], usize, &dyn Team) -> ();
+        determinants(&mut [T], usize, &mut [Determinant<T>], &dyn Team) -> ();
+    }
     qr {
         qr(&mut [T], &mut [T], usize, usize, &dyn Team) -> ();
     }

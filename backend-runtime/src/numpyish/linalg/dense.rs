@@ -11,7 +11,7 @@ use crate::{
     rules, threads,
 };
 use backend_linalg::{Alone, Failure, Scalar, Team};
-use std::sync::OnceLock;
+use std::{ops::Range, sync::OnceLock};
 
 /// Element types in which matrices are factorized: `f64` and `Complex<f64>`.
 pub trait Wide: Scalar + Element + Numeric {}
@@ -155,10 +155,34 @@ pub fn each(
     written: usize,
     f: impl Fn(usize, &dyn Team) -> backend_linalg::Result<()> + Sync,
 ) -> Result<()> {
+    groups(op, [batch, 1], m, written, |range, team| range.into_iter().try_for_each(|i| f(i, team)))
+}
+
+/// Like [`each`], but calls `f` for ranges of matrices, for the functions of `backend-linalg` that process several
+/// small matrices at a time.
+pub fn each_range(
+    op: &'static str,
+    batch: usize,
+    m: usize,
+    written: usize,
+    f: impl Fn(Range<usize>, &dyn Team) -> backend_linalg::Result<()> + Sync,
+) -> Result<()> {
+    let group = if m <= backend_linalg::SMALL { backend_linalg::GROUP } else { 1 };
+    groups(op, [batch, group], m, written, f)
+}
+
+/// Calls `f` for ranges of matrices, as [`each_range`]. All ranges start at multiples of `group`.
+fn groups(
+    op: &'static str,
+    [batch, group]: [usize; 2],
+    m: usize,
+    written: usize,
+    f: impl Fn(Range<usize>, &dyn Team) -> backend_linalg::Result<()> + Sync,
+) -> Result<()> {
     if written == 0 {
         return Ok(());
     }
-    let work = m.saturating_mul(m).saturating_mul(m).max(1);
+    let work = m.saturating_mul(m).saturating_mul(m).saturating_mul(group).max(1);
     // checks that there is memory for the operands that the factorization's matrix products pack; no product is larger
     // than the matrix
     pack::room(op, [m, m, m], DType::Complex128.size(), false)?;
@@ -170,10 +194,9 @@ pub fn each(
         // all threads pack operands at the same time
         pack::room(op, [m, m.saturating_mul(threads::count()), TILE], DType::Complex128.size(), false)?;
     }
-    parallel::parallel(batch, (SEVERAL_THREADS / work).max(1), |range| {
-        let done =
-            blocks(op).and_then(|()| range.into_iter().try_for_each(|i| f(i, team).map_err(|why| error(op, why))));
-        if let Err(why) = done {
+    parallel::parallel(batch.div_ceil(group), (SEVERAL_THREADS / work).max(1), |range| {
+        let matrices = range.start * group..batch.min(range.end * group);
+        if let Err(why) = blocks(op).and_then(|()| f(matrices, team).map_err(|why| error(op, why))) {
             failed.get_or_init(|| why);
         }
     });
@@ -213,6 +236,16 @@ impl<T> Parts<T> {
     #[allow(clippy::mut_from_ref)] // callers keep parts disjoint
     pub unsafe fn at(&self, i: usize) -> &mut [T] {
         // SAFETY: the caller guarantees the list and the part, and parts with different indices do not overlap.
-        unsafe { self.all.part(i * self.size..(i + 1) * self.size) }
+        unsafe { self.range(i..i + 1) }
+    }
+
+    /// The parts with these indices, as one slice.
+    ///
+    /// # Safety
+    /// The list must be alive, and none of these parts may be in use.
+    #[allow(clippy::mut_from_ref)] // callers keep parts disjoint
+    pub unsafe fn range(&self, parts: Range<usize>) -> &mut [T] {
+        // SAFETY: the caller guarantees the list and the parts, and parts with different indices do not overlap.
+        unsafe { self.all.part(parts.start * self.size..parts.end * self.size) }
     }
 }

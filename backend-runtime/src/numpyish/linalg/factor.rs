@@ -1,7 +1,7 @@
 //! Factorizations of the matrices of a batch, and solutions of equations by factorizations, computed by
 //! `backend-linalg` (the faer library).
 
-use super::dense::{Order, Parts, Wide, array, by_columns, each, in_double, matrices, require_finite};
+use super::dense::{Order, Parts, Wide, array, by_columns, each, each_range, in_double, matrices, require_finite};
 use crate::{
     Complex, DType, Float, QrMode, Result, WideFloat,
     numpyish::{
@@ -11,7 +11,7 @@ use crate::{
     },
     rules::{self, System},
 };
-use backend_linalg::Scalar;
+use backend_linalg::{Determinant, Scalar};
 
 /// Number of matrices in the batch.
 fn batch(leading: &[usize]) -> usize {
@@ -66,9 +66,10 @@ pub fn solve<T: WideFloat>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Re
         let (n, k, batch) = (system.rows, system.columns, batch(&system.batches));
         let written = b.len();
         let (of_a, of_b) = (Parts::of(&mut a, batch), Parts::of(&mut b, batch));
-        // SAFETY: each matrix belongs to one call.
-        each(OP, batch, n.max(k), written, |i, team| {
-            S::solve(unsafe { of_a.at(i) }, unsafe { of_b.at(i) }, n, k, team)
+        each_range(OP, batch, n.max(k), written, |range, team| {
+            // SAFETY: each matrix belongs to one call.
+            let (a, b) = unsafe { (of_a.range(range.clone()), of_b.range(range)) };
+            S::solve_all(a, b, n, k, team)
         })?;
         solution(OP, b, &system, x1.dtype)
     }
@@ -111,8 +112,11 @@ pub fn inv<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
         let mut inverses = buffer::zeros::<S>(OP, a.len())?;
         let written = inverses.len();
         let (of_a, of_inverse) = (Parts::of(&mut a, batch), Parts::of(&mut inverses, batch));
-        // SAFETY: each matrix belongs to one call.
-        each(OP, batch, n, written, |i, team| S::inverse(unsafe { of_a.at(i) }, unsafe { of_inverse.at(i) }, n, team))?;
+        each_range(OP, batch, n, written, |range, team| {
+            // SAFETY: each matrix belongs to one call.
+            let (a, inverses) = unsafe { (of_a.range(range.clone()), of_inverse.range(range)) };
+            S::inverse_all(a, inverses, n, team)
+        })?;
         by_columns(OP, x.shape.to_vec(), inverses, x.dtype)
     }
     typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
@@ -133,6 +137,9 @@ pub fn slogdet<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>
     Ok((typed(Ok(sign))?, typed(Ok(log))?))
 }
 
+/// Number of determinants that are computed in one call: several groups of small matrices.
+const PIECE: usize = 8 * backend_linalg::GROUP;
+
 /// Determinants, their signs, and the logarithms of their magnitudes.
 fn determinants<S: Wide>(op: &'static str, x: View<'_>) -> Result<[RawArray; 3]> {
     let n = rules::square(op, x.shape)?;
@@ -143,11 +150,20 @@ fn determinants<S: Wide>(op: &'static str, x: View<'_>) -> Result<[RawArray; 3]>
     let mut logs = buffer::zeros::<f64>(op, batch)?;
     let (of_a, value) = (Parts::of(&mut a, batch), Parts::of(&mut values, batch));
     let (sign, log) = (Parts::of(&mut signs, batch), Parts::of(&mut logs, batch));
-    each(op, batch, n, batch, |i, team| {
-        // SAFETY: each matrix belongs to one call.
-        let (a, value, sign, log) = unsafe { (of_a.at(i), value.at(i), sign.at(i), log.at(i)) };
-        let determinant = S::determinant(a, n, team)?;
-        (value[0], sign[0], log[0]) = (determinant.value, determinant.sign, determinant.log);
+    each_range(op, batch, n, batch, |range, team| {
+        for start in range.clone().step_by(PIECE) {
+            let piece = start..range.end.min(start + PIECE);
+            // SAFETY: each matrix belongs to one call.
+            let a = unsafe { of_a.range(piece.clone()) };
+            // SAFETY: as above.
+            let (value, sign, log) =
+                unsafe { (value.range(piece.clone()), sign.range(piece.clone()), log.range(piece.clone())) };
+            let mut found = [Determinant::one(); PIECE];
+            S::determinants(a, n, &mut found[..piece.len()], team)?;
+            for (i, found) in found[..piece.len()].iter().enumerate() {
+                (value[i], sign[i], log[i]) = (found.value, found.sign, found.log);
+            }
+        }
         Ok(())
     })?;
     let dtype = x.dtype;
