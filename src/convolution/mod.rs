@@ -69,6 +69,23 @@ fn size(shape: &[usize]) -> f64 {
     shape.iter().map(|&n| n as f64).product()
 }
 
+/// Returns whether a convolution takes less time by Fourier transforms than by direct sums, by an estimate for the CPU.
+fn transforms_are_faster(x1: &[usize], x2: &[usize], overlap: &Overlap) -> bool {
+    /// Number of products of direct sums that take as long as a unit of [`transforms::time`].
+    const PRODUCTS: f64 = 5.0;
+    /// Number of products that take as long as the calls of the transforms, whatever the number of points.
+    const CALLS: f64 = 5e4;
+    /// Number of products that take as long as the setup of the sums along a row of the kernel.
+    const SETUP: f64 = 11.0;
+    let kernel = if size(x2) > size(x1) { x1 } else { x2 };
+    let rows = size(kernel) / kernel.last().map_or(1.0, |&n| n.max(1) as f64);
+    let sums = size(&overlap.shape) * (size(kernel) + SETUP * rows);
+    // transforms take at least this time, because blocks have at least 256 points; the exact estimate takes longer
+    let least = |n: usize| 2.0 + (n.clamp(2, 256) as f64).log2();
+    let least = size(&overlap.full) * overlap.full.iter().map(|&n| least(n)).sum::<f64>();
+    sums > CALLS + PRODUCTS * least && sums > CALLS + PRODUCTS * transforms::time(overlap, x1, x2)
+}
+
 /// The requested part of the convolution of two arrays, by the given method; `Auto` selects the method with the shorter
 /// estimated time.
 fn convolved<B: Backend, T: Numeric>(
@@ -85,11 +102,7 @@ fn convolved<B: Backend, T: Numeric>(
         ConvolutionMethod::Direct => false,
         ConvolutionMethod::Fft => true,
         ConvolutionMethod::Auto => {
-            // an estimate: three transforms of n elements take as long as this number times n log2(n) products
-            const PRODUCTS: f64 = 16.0;
-            let sums = size(&overlap.shape) * size(b.shape(x1)).min(size(b.shape(x2)));
-            let full = size(&overlap.full);
-            floats && (rank > rules::MOST_SPATIAL || sums > PRODUCTS * full * (full + 2.0).log2())
+            floats && (rank > rules::MOST_SPATIAL || transforms_are_faster(b.shape(x1), b.shape(x2), overlap))
         }
     };
     if transforms {

@@ -95,10 +95,14 @@ struct Blocks {
     before: usize,
 }
 
-/// Estimated time of a transform of `points` points along an axis, divided by the number of points. The unit is
-/// arbitrary.
-fn steps(points: usize) -> f64 {
-    (points as f64).log2() + 2.0
+/// Estimated time of a convolution by Fourier transforms along all axes, in the unit of [`rules::transform_time`].
+pub fn time(overlap: &Overlap, x1: &[usize], x2: &[usize]) -> f64 {
+    let axes: Vec<usize> = (0..overlap.full.len()).collect();
+    let Transforms { points, blocks, .. } = Transforms::new(overlap, &axes, x1, x2);
+    let points = points.as_slice().unwrap_or_default();
+    let all: f64 = points.iter().map(|&n| n as f64).product();
+    let count = blocks.map_or(1, |blocks| blocks.count) as f64;
+    count * all * points.iter().map(|&n| rules::transform_time(n)).sum::<f64>()
 }
 
 impl Transforms {
@@ -154,15 +158,16 @@ impl Blocks {
         let ((start, len), before) = (overlap.part[axis], n1.min(n2) - 1);
         let whole = rules::fast_points(overlap.full[axis]);
         // a block has at least as many new elements as copied elements
-        let shortest = (2 * before).max(LEAST);
+        let shortest = before.saturating_mul(2).max(LEAST).checked_next_power_of_two().unwrap_or(usize::MAX);
         let lengths = (0..usize::BITS).map(|power| shortest.saturating_mul(1 << power));
         let blocks = lengths.take_while(|&points| points < whole).map(|points| {
-            let len_of_block = rules::fast_points(points) - before;
+            let len_of_block = points - before;
             Blocks { axis, of_first: n1 >= n2, start, count: len.div_ceil(len_of_block), len: len_of_block, before }
         });
         let time = |blocks: &Blocks| {
             let points = blocks.before + blocks.len;
-            (blocks.count * points) as f64 * steps(points) / (whole as f64 * steps(whole))
+            let of_blocks = blocks.count as f64 * points as f64 * rules::transform_time(points);
+            of_blocks / (whole as f64 * rules::transform_time(whole))
         };
         let timed = blocks.map(|blocks| {
             let time = time(&blocks);

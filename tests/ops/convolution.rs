@@ -72,3 +72,32 @@ fn cut_beside_other_axes<B: Backend>(b: &B) -> Result<()> {
 fn other_axes_and_dtypes_of_blocks() {
     on_every_backend!(cut_beside_other_axes);
 }
+
+/// The method that `Auto` chooses: sums for short kernels, transforms for long ones, and sums for all integers.
+fn chosen<B: Backend>(b: &B) -> Result<()> {
+    use ConvolutionMethod::{Auto, Direct, Fft};
+    b.seed(5);
+    let shapes: [(&[usize], &[usize], ConvolutionMethod); 6] = [
+        (&[50], &[50], Direct),
+        (&[20_000], &[5], Direct),
+        (&[20_000], &[300], Fft),
+        (&[300], &[20_000], Fft),
+        (&[100, 100], &[3, 3], Direct),
+        (&[100, 100], &[40, 40], Fft),
+    ];
+    for (n, m, method) in shapes {
+        let (x, y) = (b.random_normal::<f64>(n)?, b.random_normal::<f64>(m)?);
+        let by = |method| b.to_vec(b.convolve_with(&x, &y, ConvolveOptions::new().method(method))?);
+        assert!(by(Auto)? == by(method)?, "{n:?} {m:?}");
+    }
+    // a sum of products beyond the range of exact doubles
+    let (x, y) = (b.full([2000], i64::MAX / 3)?, b.ones::<i64>([2000])?);
+    let by = |method| b.to_vec(b.convolve_with(&x, &y, ConvolveOptions::new().method(method))?);
+    assert_eq!(by(Auto)?, by(Direct)?);
+    Ok(())
+}
+
+#[test]
+fn the_method_follows_from_the_shapes() {
+    on_every_backend!(chosen);
+}

@@ -391,18 +391,60 @@ pub fn overlap(
     Ok(overlap)
 }
 
-/// Returns the smallest number, at least `n`, that has no prime factors except 2, 3, 5 and 7. Fourier transforms with
-/// such a number of points are fast.
+/// Estimated time of the pass of a Fourier transform for a prime factor of the number of points, in the unit of
+/// [`transform_time`].
+const PASS_3: f64 = 1.8;
+const PASS_5: f64 = 3.2;
+const PASS_7: f64 = 3.6;
+
+/// Estimated time of a Fourier transform of `n` points of real numbers, divided by `n`. The unit is the time of a pass
+/// for a factor 2. `n` must have no prime factors except 2, 3, 5 and 7.
+pub fn transform_time(n: usize) -> f64 {
+    let (mut rest, mut passes) = (n, 0.0);
+    for (factor, pass) in [(3, PASS_3), (5, PASS_5), (7, PASS_7)] {
+        while rest > 1 && rest.is_multiple_of(factor) {
+            rest /= factor;
+            passes += pass;
+        }
+    }
+    time_of(passes, rest)
+}
+
+/// The time of a transform whose number of points is the product of `two`, a power of two, and of odd factors whose
+/// passes take the time `odd`.
+fn time_of(odd: f64, two: usize) -> f64 {
+    let time = 2.0 + odd + f64::from(two.trailing_zeros());
+    // a real transform of an even number of points is a complex transform of half as many points
+    if two > 1 { time } else { 2.0 * time }
+}
+
+/// Returns a number, at least `n` and less than `2 * n`, of which Fourier transforms take the least time by
+/// [`transform_time`]. It has no prime factors except 2, 3, 5 and 7.
 pub fn fast_points(n: usize) -> usize {
-    let smooth = |mut n: usize| {
-        for p in [2, 3, 5, 7] {
-            while n.is_multiple_of(p) {
-                n /= p;
+    let n = n.max(1);
+    let end = n.saturating_mul(2);
+    let mut best = (n, f64::INFINITY);
+    // multiplies a product of odd factors, with the time of their passes, by powers of `factor`, while it is below `end`
+    let products = |first: (usize, f64), factor: usize, pass: f64| {
+        let next = move |&(product, time): &(usize, f64)| {
+            product.checked_mul(factor).filter(|&product| product < end).map(|product| (product, time + pass))
+        };
+        std::iter::successors(Some(first), next)
+    };
+    for seven in products((1, 0.0), 7, PASS_7) {
+        for five in products(seven, 5, PASS_5) {
+            for (odd, passes) in products(five, 3, PASS_3) {
+                // the smallest power of two with which the product is at least `n`
+                let two = n.div_ceil(odd).checked_next_power_of_two();
+                let Some((two, points)) = two.and_then(|two| Some((two, two.checked_mul(odd)?))) else { continue };
+                let time = points as f64 * time_of(passes, two);
+                if time < best.1 {
+                    best = (points, time);
+                }
             }
         }
-        n == 1
-    };
-    (n.max(1)..=n.max(1).saturating_mul(2)).find(|&n| smooth(n)).unwrap_or(n)
+    }
+    best.0
 }
 
 #[cfg(test)]
@@ -515,6 +557,17 @@ mod tests {
 
     #[test]
     fn fast_lengths() {
-        assert_eq!([1, 7, 11, 13, 97, 1021].map(fast_points), [1, 7, 12, 14, 98, 1024]);
+        assert_eq!([0, 1, 7, 11, 97, 1000, 10_099].map(fast_points), [1, 1, 8, 12, 98, 1024, 10_240]);
+        for n in 1..3000 {
+            let points = fast_points(n);
+            let rest = [2, 3, 5, 7].into_iter().fold(points, |mut rest, factor| {
+                while rest % factor == 0 {
+                    rest /= factor;
+                }
+                rest
+            });
+            assert!((n..2 * n).contains(&points) && rest == 1, "{n}: {points}");
+        }
+        assert_eq!(fast_points(usize::MAX), usize::MAX);
     }
 }

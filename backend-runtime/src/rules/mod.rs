@@ -47,7 +47,7 @@ pub use borders::{check_borders, pad_sources, padded};
 pub use broadcast::{broadcast, broadcast_all, check_broadcast_to};
 pub use convolution::{
     Convolution, MOST_SPATIAL, Overlap, Same, Sliding, Steps as WindowSteps, convolution, fast_points, overlap, pool,
-    transposed_convolution,
+    transform_time, transposed_convolution,
 };
 pub use creation::{Steps, diagonal, doubled, items, steps};
 pub use einsum::Einsum;

@@ -5,19 +5,33 @@ use super::Terms;
 use crate::{
     Numeric, Result,
     numpyish::{parallel, simd::versions},
+    rules::Sliding,
 };
 use std::ops::Range;
 
 /// Maximum number of results that one task computes. All of them belong to one row, a 1-D slice along the last axis.
 const SPAN: usize = 1024;
 
-/// Maximum number of products per result for which larger blocks are used. With so few products, the setup of a small
-/// block takes longer than its loops. The sums of a larger block stay in the L1 cache instead of in registers.
-const FEW: usize = 16;
+/// Number of small blocks in a large block. The results of a small block stay in registers during the taps along a line.
+/// A large block saves setup, but needs a row of many results.
+const LARGE: usize = 8;
 
 /// Computes a convolution: each result is the sum of the products of the kernel's elements and the elements of the
 /// input under them. `T` must be the type that `dispatch_bits` chooses for the dtype.
 pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
+    // a small block has 256 bytes
+    if const { size_of::<T>() <= 4 } {
+        convolved_in::<T, 64>(terms);
+    } else if const { size_of::<T>() == 8 } {
+        convolved_in::<T, 32>(terms);
+    } else {
+        convolved_in::<T, 16>(terms);
+    }
+    Ok(())
+}
+
+/// Computes a convolution in small blocks of `N` results.
+fn convolved_in<T: Numeric, const N: usize>(terms: &Terms<'_>) {
     let plan = terms.plan;
     let [_, _, row] = plan.axes.map(|axis| axis.windows);
     let rows = plan.shape.iter().product::<usize>() / row;
@@ -27,24 +41,15 @@ pub fn convolved<T: Numeric>(terms: &Terms<'_>) -> Result<()> {
         for task in tasks {
             let start = task % spans * SPAN;
             let windows = start..row.min(start + SPAN);
-            let one = plan.axes[2].stride == 1;
-            let few = plan.taps().saturating_mul(plan.inputs) <= FEW;
             // SAFETY: each task writes its own results, of type `T`.
             unsafe {
-                match (size_of::<T>(), one) {
-                    (..=4, true) if few => span::<T, 512, true>(terms, task / spans, windows),
-                    (8, true) if few => span::<T, 256, true>(terms, task / spans, windows),
-                    (..=4, true) => span::<T, 64, true>(terms, task / spans, windows),
-                    (..=4, false) => span::<T, 64, false>(terms, task / spans, windows),
-                    (8, true) => span::<T, 32, true>(terms, task / spans, windows),
-                    (8, false) => span::<T, 32, false>(terms, task / spans, windows),
-                    (_, true) => span::<T, 16, true>(terms, task / spans, windows),
-                    (_, false) => span::<T, 16, false>(terms, task / spans, windows),
+                match plan.axes[2].stride {
+                    1 => span::<T, N, true>(terms, task / spans, windows),
+                    _ => span::<T, N, false>(terms, task / spans, windows),
                 }
             }
         }
     });
-    Ok(())
 }
 
 /// Minimum number of tasks for one thread, if each task computes `cost` products.
@@ -60,8 +65,23 @@ fn place(terms: &Terms<'_>, row: usize, lengths: [usize; 3]) -> ([usize; 2], [us
     ([plane / channels, plane % channels], [at / lengths[1], at % lengths[1]])
 }
 
+/// What the blocks of one row of results have in common.
+struct Row<'a, T> {
+    terms: &'a Terms<'a>,
+    /// Indices of the row along the two outer axes.
+    at: [usize; 2],
+    /// The bias of the row's channel, or 0.
+    first: T,
+    /// Index of the first input channel among the channels of all batches.
+    input: usize,
+    /// Address of the elements of the kernel for the row's channel.
+    kernel: *const T,
+    /// Address of the first result.
+    to: *mut T,
+}
+
 versions! {
-    /// Computes a range of the results of one row, in blocks of `N` results.
+    /// Computes a range of the results of one row.
     ///
     /// # Safety
     /// The terms must fit the plan and the dtype `T`, and nobody else may write these results. If `UNIT` is true, the
@@ -70,78 +90,136 @@ versions! {
         let plan = terms.plan;
         let [planes, lines, last] = plan.axes;
         let ([batch, channel], at) = place(terms, row, [planes.windows, lines.windows, last.windows]);
-        let stride = if UNIT { 1 } else { last.stride };
-        // SAFETY: `channel` is a channel of the result.
-        let first = unsafe { terms.first::<T>(channel) };
-        let input = (batch * plan.groups + channel / plan.outputs) * plan.inputs;
-        let kernel = terms.weight.cast::<T>().wrapping_add(channel * plan.inputs * plan.taps());
-        let mut begin = windows.start;
-        while begin < windows.end {
-            // if fewer than `N` windows are left for the last block, it begins earlier and computes some results again;
-            // this requires at least `N` windows in total
-            if windows.end - begin < N && windows.end - windows.start >= N {
-                begin = windows.end - N;
-            }
-            let end = windows.end.min(begin + N);
-            let full = end - begin == N;
-            let mut sums = [first; N];
-            // `all` is the range of taps that meet an element of the line in every window of the block; `some` is the
-            // range of taps that meet an element in at least one window of the block
-            let (start, end_start) = (last.start(begin), last.start(end - 1));
-            let (len, dilation) = (last.len as isize, last.dilation as isize);
-            let from = |start: isize| if start >= 0 { 0 } else { ((-start) as usize).div_ceil(last.dilation).min(last.taps) };
-            let to = |start: isize| {
-                if start >= len { 0 } else { (((len - 1 - start) / dilation) as usize + 1).min(last.taps) }
-            };
-            let some = from(end_start)..to(start);
-            let all = if full { from(start)..to(end_start) } else { 0..0 };
-            let all = if all.start < all.end { all } else { some.start..some.start };
-            for inner in 0..plan.inputs {
-                for (deep, z) in (0..planes.taps).map(|tap| (tap, planes.start(at[0]) + (tap * planes.dilation) as isize)) {
-                    if z < 0 || z >= planes.len as isize {
-                        continue;
-                    }
-                    for (high, y) in (0..lines.taps).map(|tap| (tap, lines.start(at[1]) + (tap * lines.dilation) as isize)) {
-                        if y < 0 || y >= lines.len as isize {
-                            continue;
-                        }
-                        let line = (((input + inner) * planes.len + z as usize) * lines.len + y as usize) * last.len;
-                        let taps = ((inner * planes.taps + deep) * lines.taps + high) * last.taps;
-                        let (line, taps) = (terms.x.cast::<T>().wrapping_add(line), kernel.wrapping_add(taps));
-                        for tap in (some.start..all.start).chain(all.end..some.end) {
-                            let inside = last.inside(tap, begin..end);
-                            let at = start + (tap * last.dilation) as isize;
-                            // SAFETY: the tap belongs to the kernel, and `inside` has only windows in which the tap
-                            // meets an element of the line.
-                            unsafe {
-                                let weight = *taps.add(tap);
-                                for k in inside.start - begin..inside.end.max(inside.start) - begin {
-                                    let element = *line.offset(at + (k * stride) as isize);
-                                    sums[k] = sums[k].plus(weight.times(element));
-                                }
-                            }
-                        }
-                        for tap in all.clone() {
-                            // SAFETY: the tap belongs to the kernel, and meets an element of the line in each of the
-                            // `N` windows.
-                            unsafe {
-                                let weight = *taps.add(tap);
-                                let from = line.offset(start + (tap * last.dilation) as isize);
-                                for k in 0..N {
-                                    sums[k] = sums[k].plus(weight.times(*from.add(k * stride)));
-                                }
-                            }
-                        }
-                    }
+        let row = Row {
+            terms,
+            at,
+            // SAFETY: `channel` is a channel of the result.
+            first: unsafe { terms.first::<T>(channel) },
+            input: (batch * plan.groups + channel / plan.outputs) * plan.inputs,
+            kernel: terms.weight.cast::<T>().wrapping_add(channel * plan.inputs * plan.taps()),
+            to: terms.to.cast::<T>().wrapping_add(row * last.windows),
+        };
+        let (start, end) = (windows.start, windows.end);
+        let mut begin = start;
+        // SAFETY: the caller guarantees the conditions, and the blocks lie in the range.
+        unsafe {
+            if UNIT {
+                while end - begin >= LARGE * N {
+                    block::<T, N, LARGE, UNIT>(&row, begin..begin + LARGE * N);
+                    begin += LARGE * N;
                 }
             }
-            // SAFETY: the results are in this row.
-            unsafe {
-                let to = terms.to.cast::<T>().add(row * last.windows + begin);
-                std::ptr::copy_nonoverlapping(sums.as_ptr(), to, end - begin);
+            while begin < end {
+                // if fewer than `N` windows are left for the last block, it begins earlier and computes some results
+                // again; this requires at least `N` windows in total
+                if end - begin < N && end - start >= N {
+                    begin = end - N;
+                }
+                block::<T, N, 1, UNIT>(&row, begin..end.min(begin + N));
+                begin += N;
             }
-            begin = end;
         }
+    }
+}
+
+/// Computes a block of results, which consists of `M` small blocks of `N` results each. A single small block may be
+/// shorter.
+///
+/// # Safety
+/// As for `span`.
+#[inline(always)]
+unsafe fn block<T: Numeric, const N: usize, const M: usize, const UNIT: bool>(row: &Row<'_, T>, windows: Range<usize>) {
+    let plan = row.terms.plan;
+    let [planes, lines, last] = plan.axes;
+    let stride = if UNIT { 1 } else { last.stride };
+    let mut sums = [[row.first; N]; M];
+    let parts: [Part; M] = std::array::from_fn(|m| {
+        let begin = windows.start + m * N;
+        Part::new(&last, begin..windows.end.min(begin + N), N)
+    });
+    for inner in 0..plan.inputs {
+        for (deep, z) in (0..planes.taps).map(|tap| (tap, planes.start(row.at[0]) + (tap * planes.dilation) as isize)) {
+            if z < 0 || z >= planes.len as isize {
+                continue;
+            }
+            for (high, y) in (0..lines.taps).map(|tap| (tap, lines.start(row.at[1]) + (tap * lines.dilation) as isize))
+            {
+                if y < 0 || y >= lines.len as isize {
+                    continue;
+                }
+                let line = (((row.input + inner) * planes.len + z as usize) * lines.len + y as usize) * last.len;
+                let taps = ((inner * planes.taps + deep) * lines.taps + high) * last.taps;
+                let (line, taps) = (row.terms.x.cast::<T>().wrapping_add(line), row.kernel.wrapping_add(taps));
+                for (part, sums) in parts.iter().zip(&mut sums) {
+                    for tap in (part.some.start..part.all.start).chain(part.all.end..part.some.end) {
+                        let inside = last.inside(tap, part.windows.clone());
+                        let at = part.start + (tap * last.dilation) as isize;
+                        if inside.is_empty() {
+                            continue;
+                        }
+                        let sums = &mut sums[inside.start - part.windows.start..inside.end - part.windows.start];
+                        let at = at + ((inside.start - part.windows.start) * stride) as isize;
+                        // SAFETY: the tap belongs to the kernel, and meets an element of the line in all these windows.
+                        unsafe {
+                            let (weight, from) = (*taps.add(tap), line.offset(at));
+                            for (k, sum) in sums.iter_mut().enumerate() {
+                                *sum = sum.plus(weight.times(*from.add(k * stride)));
+                            }
+                        }
+                    }
+                    // a copy that no other code refers to stays in registers
+                    let mut in_registers = *sums;
+                    for tap in part.all.clone() {
+                        // SAFETY: the tap belongs to the kernel, and meets an element of the line in each of the `N`
+                        // windows.
+                        unsafe {
+                            let weight = *taps.add(tap);
+                            let from = line.offset(part.start + (tap * last.dilation) as isize);
+                            for k in 0..N {
+                                in_registers[k] = in_registers[k].plus(weight.times(*from.add(k * stride)));
+                            }
+                        }
+                    }
+                    *sums = in_registers;
+                }
+            }
+        }
+    }
+    // SAFETY: the results are in this row.
+    unsafe { std::ptr::copy_nonoverlapping(sums.as_ptr().cast::<T>(), row.to.add(windows.start), windows.len()) }
+}
+
+/// A small block of windows along the last axis.
+struct Part {
+    windows: Range<usize>,
+    /// Index of the element under the first tap in the first window; negative if that is in the padding.
+    start: isize,
+    /// The taps that meet an element of the line in at least one window of the block.
+    some: Range<usize>,
+    /// The taps that meet an element in every window; empty if the block has fewer than `N` windows.
+    all: Range<usize>,
+}
+
+impl Part {
+    #[inline(always)]
+    fn new(last: &Sliding, windows: Range<usize>, full: usize) -> Part {
+        let (start, end_start) = (last.start(windows.start), last.start(windows.end - 1));
+        let (len, dilation) = (last.len as isize, last.dilation as isize);
+        let is_full = windows.len() == full;
+        // most blocks have no window with a tap in the padding, and so need no division
+        if is_full && start >= 0 && end_start + (last.taps as isize - 1) * dilation < len {
+            return Part { windows, start, some: 0..last.taps, all: 0..last.taps };
+        }
+        let from = |start: isize| {
+            if start >= 0 { 0 } else { ((-start) as usize).div_ceil(last.dilation).min(last.taps) }
+        };
+        let to = |start: isize| {
+            if start >= len { 0 } else { (((len - 1 - start) / dilation) as usize + 1).min(last.taps) }
+        };
+        let some = from(end_start)..to(start);
+        let all = if is_full { from(start)..to(end_start) } else { 0..0 };
+        let all = if all.start < all.end { all } else { some.start..some.start };
+        Part { windows, start, some, all }
     }
 }
 

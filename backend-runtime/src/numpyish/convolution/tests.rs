@@ -137,7 +137,7 @@ fn shapes<T: Numeric>() {
     let mut dice = Dice(7);
     // the rows are long enough for whole blocks, for a last block that begins earlier, for edges on both sides, and for
     // several tasks
-    for (n, taps) in [(63, 3), (64, 64), (65, 1), (150, 40), (1500, 5)] {
+    for (n, taps) in [(63, 3), (64, 64), (65, 1), (150, 40), (530, 20), (1500, 5)] {
         for (stride, padding, dilation) in [(1, 0, 1), (1, taps - 1, 1), (2, 1, 1), (3, 4, 2)] {
             check::<T>(&mut dice, &[1, n], &[taps], [1, 1, 1], steps(stride, padding, dilation));
         }
