@@ -199,8 +199,8 @@ struct Structure<'a> {
 unsafe impl Sync for Structure<'_> {}
 
 versions! {
-    /// Returns whether the entries of `indptr` are non-negative and ascend. The test has no branches: an entry that
-    /// fails sets the sign bit of `bad`.
+    /// Returns whether the entries of `indptr` (`pointers`) are non-negative and ascend. The test has no branches: an
+    /// entry that fails sets the sign bit of `bad`.
     unsafe fn ascending[][](pointers: &[i64]) -> bool {
         let mut bad = 0;
         for i in 1..pointers.len() {
