@@ -140,7 +140,7 @@ pub struct Captured {
 impl Captured {
     /// Runs a closure, in any thread, with the captured backend and precision as the current ones.
     pub fn run<R>(&self, run: impl FnOnce() -> R) -> R {
-        // this precision was current before, so entering it cannot fail
+        // `capture` stored a precision that was current at that time, so entering it again cannot fail
         let _precision = enter_precision(self.precision);
         scoped(self.backend.clone(), run)
     }

@@ -66,7 +66,7 @@ pub use runtime::stored;
 #[doc(no_inline)]
 pub use runtime::{Complex, bf16, f16, num_complex};
 
-// this macro call comes before the modules, so that they can use `expr!`
+// the call of `table!` comes before the modules, so that the modules can use the macro `expr!`
 backend_macros::table! { root = crate, table = "ops.toml" }
 
 /// Items for the macros of this crate.

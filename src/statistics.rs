@@ -495,7 +495,7 @@ pub fn trapezoid<B: Backend, T: Float>(
         let axis = rules::axis(OP, axis, b.shape(y).len())?;
         let n = b.shape(y)[axis] as i128;
         if n > 1 {
-            // each inner element counts once, and each of the two end elements counts half
+            // in the trapezoid rule, each inner element counts once, and each of the two end elements counts half
             let inner = part(b, y, axis, 1..n - 1)?;
             let inner = if dx == 1.0 {
                 b.sum(inner, axis)?

@@ -15,7 +15,7 @@ mod input;
 mod left_out;
 mod missing;
 mod params;
-// these tests need both features, because the committed expansion was made by the default build
+// the tests need both features, because they compare with an expansion that was made by the default build
 #[cfg(all(test, feature = "cuda", feature = "torch"))]
 mod tests;
 

@@ -167,7 +167,7 @@ impl<B: Backend> Diff<B> {
     pub(super) fn record_formula(&self, first: usize, told: KeptTold) {
         let mut record = self.tape();
         let end = record.end();
-        // this formula replaces the formulas inside it
+        // the formula that begins at `first` replaces the formulas inside it
         record.formulas.retain(|(part, ..)| *part < first);
         if first < end {
             record.formulas.push((first, end, told));

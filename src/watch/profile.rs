@@ -50,11 +50,11 @@ pub struct Profile {
 #[derive(Default)]
 struct State {
     events: Vec<Event>,
-    /// Indices of the running events of each thread; the innermost event is the last one.
+    /// For each thread, the indices of the events that have begun but not ended, the innermost last.
     open: HashMap<ThreadId, Vec<usize>>,
-    /// The number of each thread. Threads are numbered in the order of their first events.
+    /// The number of each thread, in the order in which the threads recorded their first events.
     threads: HashMap<ThreadId, usize>,
-    /// The index of the next event while [`Profile::retime`] runs, else `None`.
+    /// While [`Profile::retime`] runs: the index of the event that the next call measures again. Otherwise `None`.
     retimed: Option<usize>,
 }
 

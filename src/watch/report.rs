@@ -68,7 +68,7 @@ impl Profile {
         averages
     }
 
-    /// The averages as a table, in milliseconds.
+    /// A table with the time of each op, in milliseconds: without nested calls, in total, and on average.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut out = format!("{:>10} {:>10} {:>10} {:>8}  op\n", "own ms", "total ms", "mean ms", "calls");

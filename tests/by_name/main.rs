@@ -163,7 +163,7 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
         |dtype: DType| ops::asarray::call(b, &[vec![one(), one(), one()].into()], &[("dtype", dtype.into())]).unwrap();
     let (row, real) = (|| of(dtype), || of(dtype.to_real()));
     let column = || ops::reshape::call(b, &[real(), vec![3, 1].into()], &[]).unwrap();
-    // this matrix is positive definite
+    // a positive definite matrix, so that `cholesky` and `inv` succeed, too
     let square = || ops::asarray::call(b, &[vec![vec![2, 1], vec![1, 2]].into()], &[("dtype", dtype.into())]).unwrap();
     Some(match op {
         "arange" => vec![0.into(), 1.into(), 1.into()],

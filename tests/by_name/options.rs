@@ -27,7 +27,7 @@ fn a_dtype_without_effect_is_refused() {
     let twice = [("dtype", "float64".into()), ("dtype", "float64".into())];
     assert!(error("sum", [x.clone()], &twice).contains("`dtype` is given twice"));
 
-    // these calls succeed, because the results have the dtype `dtype` in any case
+    // the following calls succeed, because the option `dtype` names the dtype that the result has
     assert_eq!(with("add", &[x.clone(), 1.into()], "float64"), Ok(Some(DType::Float64)));
     assert_eq!(with("equal", &[x.clone(), 1.into()], "bool"), Ok(Some(DType::Bool)));
     assert_eq!(with("rfft", std::slice::from_ref(&x), "complex128"), Ok(Some(DType::Complex128)));

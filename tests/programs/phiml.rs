@@ -103,7 +103,7 @@ fn scatters<B: Backend>(b: &B) -> Checked {
     let found = b.take(b.reshape(array::<B, f64>(b, &base)?, -1)?, at, 0)?;
     let expected: ArrayD<f64> = data.get("batched_gather_nd")?;
     near("batched_gather_nd", &host::<B, f64>(b, &b.reshape(found, expected.shape())?)?, &expected, 0.0);
-    // both items of the batch have the same segments
+    // both items of the batch have the same segments, so the segments of the first item are used for both
     let segments: ArrayD<i64> = data.get("segment_index")?;
     let starts = b.asarray(segments.index_axis(ndarray::Axis(0), 0).to_owned())?;
     let found = b.indexed_segment_sum_with(

@@ -48,7 +48,7 @@ pub struct Model {
 /// A word of scalar expressions: a method of the runtime's traits, and a function `op_<word>` of its CUDA sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word {
-    /// The set of dtypes that have the word.
+    /// The name of the set of dtypes for which the word is defined.
     pub set: String,
     /// The number of operands, including the operand before the dot.
     pub args: usize,
@@ -91,7 +91,7 @@ pub enum WordResult {
     UInt8,
 }
 
-/// The values of the key `result` of a word, and their meanings.
+/// The allowed values of the key `result` in a word's table entry, and their meanings.
 pub const WORD_RESULTS: [(&str, WordResult); 6] = [
     ("same", WordResult::Same),
     ("real", WordResult::Real),
@@ -101,7 +101,8 @@ pub const WORD_RESULTS: [(&str, WordResult); 6] = [
     ("uint8", WordResult::UInt8),
 ];
 
-/// The kind of dtypes in which a word first reduces its argument to a small range.
+/// The dtypes, real or complex, in which a word (a function in scalar expressions, such as `sin`) first reduces its
+/// argument to a small range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RangeReduction {
     /// Real dtypes.

@@ -168,8 +168,8 @@ impl Expand<'_> {
         let copied = places().find(|(_, p)| op.target() == Some(*p)).map(|(i, p)| self.read_target(i, p, op));
         let called = quote!(args.b.#method #turbofish (#(#positional,)* #options)?;);
         let called = if copied.is_some() { called } else { quote!(let result = #called) };
-        // an op such as `sum` has results of a wider dtype than its elements, unless the option `dtype` requests the
-        // dtype of the elements
+        // an op such as `sum` may return its result in a wider dtype than the dtype of its operand (int64 for int8). If
+        // the call's option `dtype` requests the operand's dtype, the result is converted to it
         let narrowed = matches!(op.result, Out::One(Elem::Sum)).then(|| {
             quote! {
                 if args.narrows::<T, T::Sum>() {

@@ -100,8 +100,9 @@ impl Expand<'_> {
         let rt = self.rt();
         let is_own = matches!(&e.node, Node::Name(name) if op.param(name).is_some());
         match (&param.kind, &e.node) {
-            // borrows the value of a `let`, because the composition may use it again; passes a temporary array by
-            // value
+            // passes an array that has a name (a parameter or the variable of a `let`) by reference, because the
+            // composition may use it again. An array without a name, such as the result of a call, is passed by value
+            // below
             (Kind::Array(_) | Kind::Operand(..), Node::Name(_)) if matches!(e.ty, Ty::Array(_)) => self.borrowed(e, op),
             (Kind::Operand(..), Node::Number(n)) => {
                 let n = number(*n, &rt);

@@ -26,8 +26,8 @@ impl Expand<'_> {
     pub(super) fn fold_op(&self, op: &Op, fold: &Fold) -> TokenStream {
         let (path, declared) = self.scalar_struct(op);
         let dtypes = fold.dtypes(op, self.model);
-        // if `T` has fewer dtypes in the expressions than in the row, it gets a narrower bound, which offers more
-        // words
+        // if `T` has fewer dtypes in the expressions than in the row, it gets a narrower trait bound, whose trait has
+        // more of the scalar functions (words)
         let all_have = |bound: &str| dtypes.iter().all(|dtype| has_bound(dtype, bound));
         let bound = match fold.reads_values() {
             true => id(BOUNDS.into_iter().find(|bound| all_have(bound)).unwrap_or("Element")),

@@ -148,7 +148,7 @@ impl Expand<'_> {
     /// statements: for options, for other arguments, and for results.
     pub(super) fn keeps(&self, op: &Op, kept: &[&Param]) -> [TokenStream; 3] {
         let (rt, name, result, options) = (self.rt(), &op.name, hidden("result"), hidden("options"));
-        // these statements precede the call, which may consume the options
+        // the statements that store options precede the call of the op, which may consume the options
         let of_options = kept.iter().filter_map(|p| {
             let own = op.param(&p.name).filter(|own| own.default.is_some())?;
             let (n, keep) = (id(&p.name), keep_of(p));

@@ -126,8 +126,8 @@ impl Expand<'_> {
         let to = op.second.is_some().then(|| quote!(.with_to(args.to_dtype()?)));
         let wide = quote!(#module::OpContext::new(b, "astype", on.dtype.to_sum()).with_to(on.dtype));
         let value = match &op.result {
-            // an op such as `sum` has results of a wider dtype than its elements, unless the option `dtype` requests
-            // the dtype of the elements
+            // an op such as `sum` may return its result in a wider dtype than the dtype of its operand (int64 for
+            // int8). If the call's option `dtype` requests the operand's dtype, the result is converted to it
             Out::One(Elem::Sum) => quote! {
                 match args.narrows_to(on.dtype) {
                     true => args.raw_value(#module::casting::astype(#wide, &result)?),

@@ -110,7 +110,7 @@ impl Target {
 /// One pass over memory. Each leaf occurs once in it, even if the formula contains the leaf several times.
 #[derive(Default)]
 struct Pass {
-    /// The text and the variable of each leaf.
+    /// For each leaf, its text in the formula, and the variable that holds the leaf in the generated code.
     leaves: Vec<(String, Ident)>,
 }
 

@@ -80,7 +80,7 @@ pub(super) const TRANSPOSITIONS: KernelList = (&TRANSPOSE, || {
     RANKS.iter().flat_map(of).collect()
 });
 
-/// The template argument of the kernel for each maximum number of axes outside the plane.
+/// The template argument of the kernel, for each maximum number of axes besides the two that are exchanged.
 const RANKS: [(usize, &str); 5] = [(1, "1"), (2, "2"), (3, "3"), (4, "4"), (16, "16")];
 
 /// Counterpart of the C++ struct `Matrix` in the kernel.

@@ -360,7 +360,8 @@ mod tests {
             let kernels: Vec<String> = instances(&[dtype; 3]).map(|instance| instance.expression()).collect();
             let ptx = nvrtc::compile(&text, &kernels, &nvrtc::Target::named("compute_90")).unwrap();
             let ptx = String::from_utf8(ptx.image).unwrap();
-            // non-coherent loads may return stale data after another thread has loaded a neighbouring element
+            // CUDA allows non-coherent loads (`ld.global.nc`) only from memory that the kernel does not write. The
+            // result of this kernel may overwrite an operand
             assert!(ptx.contains("ld.global") && !ptx.contains("ld.global.nc"), "{dtype}");
         }
     }

@@ -29,8 +29,8 @@ pub(super) struct Outside {
     len: u64,
 }
 
-/// The value of [`Outside::axis`] for another kind of error: the pointers (`indptr`) of a sparse matrix do not ascend
-/// from 0 to `len`.
+/// The value of [`Outside::axis`] for another kind of error: the entries of `indptr` (the row starts of a sparse
+/// matrix) do not ascend from 0 to `len`.
 const POINTERS: u64 = u64::MAX;
 
 /// The ops that check indices. An op is added on its first check.
@@ -56,7 +56,7 @@ impl Outside {
         Outside { op: number_of(op), index: 0, axis: axis as u64, len: len as u64 }
     }
 
-    /// A note of invalid pointers (`indptr`) of a sparse matrix with `stored` elements.
+    /// A note that entries of `indptr` are invalid, for a sparse matrix with `stored` elements.
     pub(super) fn pointers(op: &'static str, stored: usize) -> Outside {
         Outside { op: number_of(op), index: 0, axis: POINTERS, len: stored as u64 }
     }

@@ -40,8 +40,8 @@ pub(super) fn of_this_process() -> Vec<Group> {
     folders.iter().filter_map(|(files, folder)| group(*files, folder)).collect()
 }
 
-/// Returns the folders of a process's groups and of all groups above them. `mounts` and `groups` are the texts of
-/// `/proc/self/mountinfo` and `/proc/self/cgroup`.
+/// Returns the folders of a process's groups and of all groups above them. `mounts` and `groups` are the contents of
+/// the files `/proc/self/mountinfo` and `/proc/self/cgroup`.
 fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
     let mut folders = Vec::new();
     for line in mounts.lines() {
@@ -55,7 +55,8 @@ fn folders(mounts: &str, groups: &str) -> Vec<(Files, PathBuf)> {
             (Some("cgroup"), Some(options)) if options.split(',').any(|option| option == "memory") => FIRST,
             _ => continue,
         };
-        // a line of `groups` has the form "4:memory:/GROUP", and in the second version "0::/GROUP"
+        // a line of `groups` has the form "4:memory:/GROUP" in version 1 of control groups, and "0::/GROUP" in version
+        // 2
         let of = |line: &'_ str| {
             let mut parts = line.splitn(3, ':').skip(1);
             let (names, path) = (parts.next()?, parts.next()?);

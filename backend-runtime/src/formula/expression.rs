@@ -65,8 +65,9 @@ pub trait Node<L>: Typed {
     /// True if `pull` computes the gradients with respect to all leaves of real dtypes; false if an op has no gradient.
     const PULLS: bool = false;
 
-    /// Computes the gradients with respect to one element of each leaf, from `_g`, the gradient with respect to the
-    /// value, and adds them to `_to`. Only leaves of real dtypes have gradients; other leaves count as constants.
+    /// Computes the gradients with respect to the leaves, for one element of the result, and adds them to `_to`.
+    /// `_leaves` holds one element of each leaf, and `_g` is the gradient with respect to the value. Only leaves of
+    /// real dtypes have gradients; other leaves count as constants.
     #[inline(always)]
     fn pull(&self, _leaves: &L, _g: Self::Out, _to: &mut impl Sink) {}
 
@@ -83,13 +84,13 @@ pub trait Node<L>: Typed {
         false
     }
 
-    /// Writes, as text, the gradient that `pull` computes for an array. `_g` is the text of the gradient with respect
-    /// to the value. Returns `None` if the array has no gradient.
+    /// Passes the gradient that `pull` computes for the array with index `_array` to a writer. `_g` is the writer's
+    /// representation of the gradient with respect to the value. Returns `None` if the array has no gradient.
     fn write_pull<W: Writer>(_: &mut W, _g: W::Part, _array: usize) -> Option<W::Part> {
         None
     }
 
-    /// Collects the numbers that the text written by `write_pull` refers to.
+    /// Collects the numbers that `write_pull` passes to the writer.
     fn numbers_pull(&self, _leaves: &L, _array: usize, _numbers: &mut Numbers) {}
 }
 

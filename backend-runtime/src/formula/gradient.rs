@@ -56,7 +56,7 @@ pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     X::write_pull(writer, g, array)
 }
 
-/// Collects the numbers that the text written by [`pulled`] refers to.
+/// Collects the numbers that [`pulled`] passes to the writer.
 pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
     op: &F,
     k: usize,

@@ -15,7 +15,8 @@ use std::{borrow::Cow, marker::PhantomData};
 #[derive(Clone, Copy, Debug)]
 pub struct Own;
 
-/// Marks one of two operands of the same dtype. If one of the two is a number without a dtype, it takes the other's.
+/// Marks one of two operands of the same dtype. If one of the two operands is a number without a dtype, it takes the
+/// dtype of the other operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared;
 
@@ -49,25 +50,27 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// True if `pull` computes the gradients of all leaves of real dtypes, like [`Node::PULLS`].
     const PULLS: bool;
 
-    /// Computes the gradients with respect to one element of each leaf, like [`Node::pull`]. `g` has one gradient for
-    /// each operand.
+    /// Computes the gradients with respect to the leaves, like [`Node::pull`], and adds them to `to`. `leaves` holds
+    /// one element of each leaf, and `g` holds the gradient with respect to each operand.
     fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink);
 
-    /// Writes the operands as text, like [`Node::write`].
+    /// Passes the operands to a writer, like [`Node::write`]. Returns the writer's representation (`Part`) of each
+    /// operand.
     fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
 
-    /// Collects the numbers that the operands' texts refer to, like [`Node::numbers`].
+    /// Collects the numbers that [`write`](OperandsAt::write) passes to the writer, like [`Node::numbers`].
     fn numbers(&self, leaves: &L, numbers: &mut Numbers);
 
     /// Returns whether the array with index `array` gets a gradient through the op `F`.
     fn has<F: Row>(array: usize) -> bool;
 
-    /// Writes the gradient with respect to an array as text. `parts` are the texts of the operands, of the result, and
-    /// of the gradient of the result.
+    /// Passes the gradient of an op with respect to the array with index `array` to a writer. `parts` are the
+    /// representations of the op's operands, of its result, and of the gradient with respect to its result. Returns
+    /// `None` if the array has no gradient.
     fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part>;
 
-    /// Collects the numbers in the text that [`write_pull`](OperandsAt::write_pull) writes, except those in its
-    /// argument `parts`.
+    /// Collects the numbers that [`write_pull`](OperandsAt::write_pull) passes to the writer. The numbers in its
+    /// argument `parts` are not included.
     fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut Numbers);
 }
 

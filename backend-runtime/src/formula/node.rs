@@ -21,14 +21,14 @@ pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     }
 }
 
-/// Writes the text of an operand. An operand that is a number without a dtype is written as a number of the op's dtype
+/// Passes an operand to a writer. An operand that is a number without a dtype is passed as a number of the op's dtype
 /// `T`.
 pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
     X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
 }
 
-/// Collects the numbers that the text written by [`operand`] refers to. For an operand that is not an array, adds the
-/// operand's value, converted by `of`.
+/// Collects the numbers that [`operand`] passes to the writer. For an operand that is not an array, adds the operand's
+/// value, converted by `of`.
 pub(super) fn numbers_of<L, X: Node<L>, T: Element>(
     x: &X,
     leaves: &L,

@@ -125,7 +125,7 @@ fn split(range: Range<usize>, grain: usize, f: &(dyn Fn(Range<usize>) + Sync)) {
         return f(range);
     }
     let n = range.end - range.start;
-    // each thread gets a few tasks, so that the loop does not have to wait for a slow thread
+    // the loop is divided into a few tasks per thread, so that it does not have to wait for a slow thread
     let size = n.div_ceil(threads * 4).max(grain);
     team::run(n.div_ceil(size), threads, &|i| {
         let start = range.start + i * size;

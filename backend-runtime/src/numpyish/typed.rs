@@ -161,7 +161,7 @@ macro_rules! typed {
                 if !x.is_unique() || rules::overlaps(x.shape(), x.strides()) {
                     *x = into_ndarray(copy::duplicate(op, view(x))?);
                 }
-                // this copies nothing, because `x` is now the only handle to its memory
+                // `as_mut_ptr` copies nothing, because `x` is now the only handle of its memory
                 Ok(x.as_mut_ptr().cast())
             }
 

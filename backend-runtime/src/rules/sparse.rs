@@ -1,16 +1,16 @@
-//! Rules for products with sparse matrices: their shapes, and the error for invalid pointers.
+//! Rules for products with sparse matrices: the shapes of operands and results, and the error for invalid row starts.
 //!
 //! A matrix of compressed rows (CSR) has three arrays: the values of its elements, row after row; the column of each
-//! element; and the pointers, which are the index of the first element of each row, followed by the number of all
-//! elements. Compressed columns (CSC) are the compressed rows of the transpose.
+//! element; and the pointers (`indptr`), which are the index of the first element of each row, followed by the number
+//! of all elements. Compressed columns (CSC) are the compressed rows of the transpose.
 
 use super::count;
 use crate::{Error, Result};
 
-/// A product of a matrix of compressed rows with a dense array.
+/// The sizes in a product with a matrix of compressed rows, or with its transpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compressed {
-    /// Number of compressed rows, which is one less than the number of pointers.
+    /// Number of compressed rows, which is one less than the number of entries of `indptr`.
     pub rows: usize,
     /// Number of columns. All column indices must be less than this number.
     pub columns: usize,
@@ -22,7 +22,7 @@ pub struct Compressed {
     pub shape: Vec<usize>,
 }
 
-/// Returns the numbers of stored elements and of rows, from the shapes of the indices and the pointers.
+/// Returns the numbers of stored elements and of rows, from the shapes of the indices and of `indptr`.
 fn structure(op: &'static str, indices: &[usize], indptr: &[usize]) -> Result<(usize, usize)> {
     let &[stored] = indices else {
         return Err(Error::shape(op, indices, "of the indices must have one axis"));
@@ -112,7 +112,7 @@ pub fn sampled_product(
     Ok(Compressed { rows, columns, stored, width, shape: vec![stored] })
 }
 
-/// Returns the error for pointers that do not ascend from 0 to the number of stored elements.
+/// Returns the error for entries of `indptr` that do not ascend from 0 to the number of stored elements.
 #[cold]
 pub fn bad_pointers(op: &'static str, stored: usize) -> Error {
     Error::argument(op, format!("the pointers must ascend from 0 to {stored}, the number of stored elements"))

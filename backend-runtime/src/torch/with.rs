@@ -115,7 +115,8 @@ impl OpContext<'_> {
         detour.leave(self, run(&detour.enter(self, x)?)?)
     }
 
-    /// The integer or boolean value of a tensor with one element. If the tensor is on a GPU, this waits for the GPU.
+    /// The integer or boolean value of a tensor with one element. If the tensor is on a GPU, the call waits for the
+    /// GPU.
     pub fn item(self, x: &Tensor) -> Result<i64> {
         let x = TorchArray::<i64>::new(self.op, self.cast(x, DType::Int64)?)?;
         super::array::to_host(x.tensor())?

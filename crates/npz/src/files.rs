@@ -101,7 +101,7 @@ pub(crate) fn host<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> Result<Host
     Ok(b.to_ndarray(x)?)
 }
 
-/// Reads an array in its own dtype from a file of `length` bytes.
+/// Reads an array from a file of `length` bytes, in the dtype that the file states.
 pub(crate) fn value<B: Arrays>(b: &B, from: &mut impl Read, length: u64) -> Result<Value<B>> {
     let header = Header::read(from)?;
     let elements = Elements::of(&header)?;
@@ -111,7 +111,7 @@ pub(crate) fn value<B: Arrays>(b: &B, from: &mut impl Read, length: u64) -> Resu
     })
 }
 
-/// Adds the path of the file to an error.
+/// Returns a function that adds the path of a file to the message of an error.
 pub(crate) fn at(path: &Path) -> impl Fn(Error) -> Error {
     move |e| Error::new(e.kind(), format!("{}: {e}", path.display()))
 }

@@ -117,19 +117,19 @@ impl Policy {
         Policy { least: 64, whole: 256 << 20, exact: true }
     }
 
-    /// This policy with another [`Policy::least`].
+    /// Returns a copy of this policy with another value of [`Policy::least`].
     #[must_use]
     pub const fn least(self, least: usize) -> Policy {
         Policy { least, ..self }
     }
 
-    /// This policy with another [`Policy::whole`].
+    /// Returns a copy of this policy with another value of [`Policy::whole`].
     #[must_use]
     pub const fn whole(self, whole: usize) -> Policy {
         Policy { whole, ..self }
     }
 
-    /// This policy with another [`Policy::exact`].
+    /// Returns a copy of this policy with another value of [`Policy::exact`].
     #[must_use]
     pub const fn exact(self, exact: bool) -> Policy {
         Policy { exact, ..self }

@@ -47,8 +47,8 @@ pub fn matmul<B: Backend, T: Numeric>(
         let elements: usize = product.shape.iter().product();
         let gathered = elements.saturating_mul(b.ranks());
         if n1 > 1 && b.may_split(product.rows) && gathered > x1.layout.size() + x2.layout.size() {
-            // the products of the parts would be larger than the matrices, so the first matrix is split along its rows
-            // instead
+            // the products of all ranks together would have more elements than the two matrices, so the first matrix is
+            // split along its rows instead
             let turned = b.split_along(op, Cow::Borrowed(x1), Some(n1 - 2))?;
             return rows(b, op, &turned, x2, &product);
         }
@@ -84,7 +84,7 @@ fn rows<B: Backend, T: Numeric>(
     Ok(b.array(Layout::new(product.shape.clone(), Some(split)), part))
 }
 
-/// Broadcasts the part of one rank to all ranks.
+/// Sends the part of rank `root`, which has the shape `shape`, to all ranks. `own` is the part of the calling rank.
 fn broadcast<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,
@@ -104,8 +104,9 @@ fn broadcast<B: Backend, T: Numeric>(
     b.within.from_ndarray(shaped(op, shape, all)?)
 }
 
-/// Multiplies batches of matrices. The larger of the two arrays with a split batch axis determines the split. An
-/// operand that is broadcast along the split axis is gathered.
+/// Multiplies two arrays of matrices, at least one of which is split along a batch axis. The result is split like this
+/// operand; if both operands are split along a batch axis, like the larger one. The other operand is split in the same
+/// way, or is gathered if it is broadcast along this axis.
 fn batches<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,

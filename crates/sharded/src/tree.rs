@@ -105,8 +105,8 @@ fn merge<T: Copy>(values: &mut [T], places: &[Node], size: usize, join: impl Fn(
 /// The total of an axis of length `n`. `held[r]` is the range of rank `r`. `values` contains, rank after rank, the
 /// values of the [`nodes`] of each rank's grains, with `size` elements each.
 ///
-/// The remaining nodes, which have no partner, are joined beginning with the last one, as on one rank that has all
-/// grains.
+/// After all pairs of nodes are joined, the nodes without a partner remain. They are joined beginning with the last one,
+/// as on one rank that has all grains.
 pub fn total<T: Copy>(
     mut values: Vec<T>,
     n: usize,

@@ -10,7 +10,7 @@ use std::{sync::OnceLock, time::Duration};
 
 backends::conformance! { backend = alone(), type = Sharded<Numpyish>, ranks = on_ranks, formulas = true }
 
-/// This policy splits even the small arrays of the tests.
+/// A policy that splits even the small arrays of the tests.
 const POLICY: Policy = Policy::new().least(2);
 
 fn alone() -> Result<Sharded<Numpyish>> {

@@ -63,7 +63,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             let send = vec![0; to.iter().sum()];
             world.all_to_all(&send, &to, &mut vec![0; last + 1], &ones, Kind::UInt8)?;
         }
-        // each rank waits for the next rank, in a ring
+        // each rank waits for a message from the next rank, and the last rank for a message from rank 0
         "ring" => world
             .agree("roll", String::new)
             .and_then(|()| world.recv(&mut [0], Kind::UInt8, (rank + 1) % (last + 1)))?,
@@ -133,7 +133,7 @@ fn short_counts(world: &World) -> Result<()> {
     assert_eq!(world.all_to_all(&copy, &counts, &mut all, &counts, kind), too_many("MPI_Alltoallv"));
     let pending = world.start_all_reduce(copy, kind, Join::Sum);
     assert_eq!(pending.map(drop), too_many("MPI_Iallreduce"));
-    // each of these calls is split into several calls of the library
+    // each of the following calls is split into several calls of the library
     let mut recv = all.clone();
     world.all_gather(&vec![world.rank() as u8; 1000], &mut recv, &counts, kind)?;
     assert!(recv.chunks(1000).enumerate().all(|(rank, part)| part.iter().all(|element| *element == rank as u8)));

@@ -12,7 +12,7 @@ pub(crate) const MIN: u8 = Join::Min as u8;
 pub(crate) const AND: u8 = Join::And as u8;
 pub(crate) const OR: u8 = Join::Or as u8;
 
-/// An element type that reductions can work on.
+/// An element type whose elements reductions can join.
 pub(crate) trait Joined: Item {
     /// Computes `a join b`, where `join` is the variant of [`Join`] with the number `J`. If this join does not exist
     /// for the type (see [`check`]), returns `b`.

@@ -117,10 +117,10 @@ impl Pending {
     }
 
     /// Waits for the call and returns its result:
-    /// - broadcast, reduction or receive: the buffer
-    /// - all-gather or all-to-all: all parts
-    /// - reduce-scatter: this rank's part
-    /// - send: the sent buffer
+    /// - broadcast, reduction or receive: the buffer, which holds the received data or the reduced values
+    /// - all-gather or all-to-all: the parts from all ranks, in the order of the ranks
+    /// - reduce-scatter: this rank's part of the reduced values
+    /// - send: the buffer that was sent, so that it can be used again
     /// - barrier: an empty buffer
     ///
     /// # Errors

@@ -34,7 +34,8 @@ pub fn run<E: fmt::Display>(f: impl FnOnce(&World) -> Result<(), E>) -> ! {
             world.abort(status::FAILED)
         }
         Err(why) => {
-            // this panic was not seen by the panic hook, for example because it was passed on from another thread
+            // prints the panic here if the panic hook has not seen it, for example because the panic was passed on from
+            // another thread
             if !SAID.load(Relaxed) {
                 say(&format!("{prefix}panicked: {}", text_of(&*why)));
             }

@@ -49,7 +49,7 @@ calls! {
     Barrier "barrier", Broadcast "broadcast", AllGather "all_gather", Gather "gather", Scatter "scatter", AllToAll "all_to_all",
     AllReduce "all_reduce", Reduce "reduce", ReduceScatter "reduce_scatter", Scan "scan", Exscan "exscan", Send "send", Recv "recv",
     Group "group", Agree "agree",
-    // these calls return immediately; the program waits later, for their results
+    // the calls `start_..` return immediately; the program waits for their results later
     StartBarrier "start_barrier", StartBroadcast "start_broadcast", StartAllGather "start_all_gather",
     StartAllToAll "start_all_to_all", StartAllReduce "start_all_reduce", StartReduceScatter "start_reduce_scatter",
     StartSend "start_send", StartRecv "start_recv",

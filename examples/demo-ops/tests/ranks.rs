@@ -5,7 +5,7 @@ use backends::{Error, Result, prelude::*};
 use backends_sharded::{Policy, Sharded, World, world::threads};
 use demo_ops::{counted::Counted, naive::Naive, *};
 
-/// This policy splits even the small arrays of the tests.
+/// A policy that splits even the small arrays of the tests.
 const POLICY: Policy = Policy::new().least(2);
 
 type Ranks = Sharded<Counted<Numpyish>>;

@@ -59,7 +59,8 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     Ok(())
 }
 
-/// Predicts the communication and memory of the program on ranks that need not exist.
+/// Predicts the messages, the time and the memory of a run on many ranks. The ranks do not have to exist: this process
+/// computes the part of one rank.
 fn plan(
     options: &Options,
     backend: &AnyBackend,

@@ -1,4 +1,4 @@
-//! Tests of the program, run as a user would.
+//! Tests of the example program `learn`. They start the program with arguments, like a user.
 
 use backends::{prelude::*, runtime::available};
 use backends_npz::{Npz, encode};

@@ -40,7 +40,7 @@ pub struct Template<B: Backend, T: Precision> {
     /// The template's spline coefficients, which interpolation reads.
     coefficients: B::Array<T>,
     mask: B::Array<T>,
-    /// Each rotation as a matrix.
+    /// The matrix of each rotation.
     rotations: Vec<B::Array<T>>,
 }
 

@@ -96,7 +96,7 @@ fn read_rotations(path: &Path) -> Result<Vec<Matrix>, Box<dyn Error>> {
     }
 }
 
-/// This rank's share of the work.
+/// The part of the search that this rank computes, and the memory for it.
 pub struct Share {
     /// The ranks that share the search, if rotations are divided among ranks.
     world: Option<World>,

@@ -1,4 +1,4 @@
-//! Tests of the program, run as a user would.
+//! Tests of the example program `template_match`. They start the program with arguments, like a user.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;

@@ -96,7 +96,7 @@ fn a_plan_says_what_ranks_would_send() {
     let lines = PROGRAM.plans(&["--step", "180"]);
     let (messages, largest) = (1, 3);
     assert!(lines[1][messages] > 0.0, "{lines:?}");
-    // each of two ranks holds half of the rows
+    // on two ranks, each rank holds half of the rows of an array, so its largest part is about half as large
     assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
     PROGRAM.plans(&["--step", "180", "--split", "rotations"]);
 }

@@ -11,13 +11,14 @@ use backends_golden::autograd;
 /// Largest allowed difference of two inner products, relative to the sum of the magnitudes of their terms.
 const TOLERANCE: f64 = 1e-10;
 
-/// One line of the file of PyTorch's gradients.
+/// One line of the file that stores PyTorch's gradients: the gradients of one op, in one test case and dtype.
 struct Line<'a> {
     row: &'a str,
     case: &'a str,
     dtype: DType,
-    /// If true, `values` holds the whole gradient for each input, at points whose elements are -1, 0 and 1; if false,
-    /// `values` holds the inner product of each gradient with a direction.
+    /// True for gradients at points with equal elements (ties), whose elements are -1, 0 and 1. `values` then holds all
+    /// elements of the gradient with respect to each input. If false, `values` holds one number for each input: the
+    /// inner product of the gradient with a direction.
     is_of_ties: bool,
     values: Vec<Vec<f64>>,
 }

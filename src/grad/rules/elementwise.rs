@@ -150,8 +150,8 @@ pub fn pow_x1<B: Backend, T: Float>(
     }
     let x2 = &*whole_operand(b, &x2)?;
     if T::DTYPE.kind() == DTypeKind::Complex {
-        // `g` may be a tangent; this expression never multiplies infinity by 0, nor does its derivative with respect to
-        // `g`
+        // if the exponent is 0, the base is replaced by 1: for a base of 0, the power would be infinite, and its
+        // product with the exponent NaN. So the derivative of this expression with respect to `g` is not NaN either
         return expr!(b, g * x2 * pow(where(x2 == 0.0, T::ONE, x1), x2 - 1.0));
     }
     expr!(b,

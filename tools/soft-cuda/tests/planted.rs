@@ -260,7 +260,7 @@ fn memory_that_was_freed() {
 fn a_result_that_was_not_waited_for() {
     let source = "extern \"C\" __global__ void k(int *to) { to[threadIdx.x] = 1; }";
     let Some(mut device) = Device::new(source, Order::Forward) else { return };
-    // these streams do not wait for the default stream
+    // two streams that do not wait for the default stream
     let [one, other] = [0, 1].map(|_| device.driver.stream_create(0, 1).unwrap());
     let to = device.words(&[0; 4]);
     device.driver.stream_synchronize(0, 0).unwrap();

@@ -33,8 +33,9 @@ pub fn asan(args: &[String]) -> Outcome {
 pub fn aarch64(args: &[String]) -> Outcome {
     const TARGET: &str = "aarch64-unknown-linux-musl";
     run(Command::new("rustup").args(["toolchain", "install", "--profile", "minimal", "--target", TARGET, NIGHTLY]))?;
-    // This needs no C compiler for ARM, because the target includes a C library, and Rust includes a linker. Some
-    // crates link to `libdl`; an empty `libdl.a` is enough, since the C library contains the functions of `libdl`.
+    // The build for ARM needs no C compiler for ARM, because the target includes a C library, and Rust includes a
+    // linker. Some crates link to `libdl`; an empty `libdl.a` is enough, since the C library contains the functions of
+    // `libdl`.
     let folder = root().join("target/aarch64");
     let libraries = folder.join("libraries");
     fs::create_dir_all(&libraries)
@@ -42,7 +43,7 @@ pub fn aarch64(args: &[String]) -> Outcome {
         .map_err(|e| e.to_string())?;
     let mut command = runtime_tests(&["test", "--target", TARGET, "--target-dir", &folder.display().to_string()], args);
     command.env("CARGO_ENCODED_RUSTFLAGS", format!("-Clinker=rust-lld\x1f-Lnative={}", libraries.display()));
-    // this test is skipped, because statically linked programs load no libraries
+    // skips a test that loads a library, because statically linked programs load no libraries
     command.args(["--skip", "load::elf::tests::a_whole_library"]);
     run(command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", "qemu-aarch64-static"))
 }
@@ -56,7 +57,7 @@ fn runtime_tests(with: &[&str], args: &[String]) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(root()).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
     command.arg(format!("+{NIGHTLY}")).args(with).args(["--package", "backends-runtime", "--lib"]).args(args);
-    // these tests are skipped, because they load libraries
+    // skips the tests of the backends `Torch` and `Cuda`, because they load libraries
     command.args(["--", "--skip", "torch::", "--skip", "cuda::"]);
     command
 }

@@ -55,7 +55,7 @@ fn files_are_short() {
 
 #[test]
 fn nothing_is_left_to_do() {
-    // each word is split into two strings, so that this file does not contain it
+    // each forbidden word is split into two strings, so that this file does not contain the word
     let words = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("FIX", "ME"), concat!("dbg", "!(")];
     every_line(|name, line| {
         let word = words.iter().find(|word| line.contains(*word))?;

@@ -1,5 +1,5 @@
-//! Properties of scalar expressions that determine the speed of their loops. They follow from the words in the
-//! expressions.
+//! Properties of scalar expressions that determine the speed of their loops. They follow from the words (scalar
+//! functions, such as `exp`) in the expressions.
 
 use super::tree::{Comparison, Expr, Node, Number};
 use crate::model::{Model, RangeReduction};

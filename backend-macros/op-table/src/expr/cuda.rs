@@ -1,5 +1,5 @@
-//! Converts a checked scalar expression to CUDA C++. Each word of the expression becomes a call of a function of the
-//! runtime's CUDA sources, such as `op_exp`.
+//! Converts a checked scalar expression to CUDA C++. Each word of the expression (a scalar function, such as `exp`)
+//! becomes a call of a function of the runtime's CUDA sources, such as `op_exp`.
 
 use super::tree::{Expr, Node, Number, Ty};
 use crate::model::{Elem, Op};
@@ -32,8 +32,8 @@ fn typed(e: &Expr, op: &Op, t: &str) -> String {
         Node::Number(n) => number(*n, &dtype(&e.ty, t)),
         Node::Bool(b) => b.to_string(),
         Node::Word(word, args) => {
-            // if a word converts an element to the row's second dtype, the call must name that dtype, which is `U` in
-            // the kernel
+            // a word whose result has the row's second dtype, but none of whose arguments has it (such as `cast`),
+            // takes that dtype as a template argument. In the kernel, that dtype is called `U`
             let to = if e.ty == Ty::Element(Elem::U) && args.iter().all(|x| x.ty != e.ty) { "<U>" } else { "" };
             format!("op_{word}{to}({})", all(args))
         }
@@ -43,7 +43,8 @@ fn typed(e: &Expr, op: &Op, t: &str) -> String {
         Node::If(parts) => {
             format!("({} ? {} : {})", typed(&parts[0], op, t), typed(&parts[1], op, t), typed(&parts[2], op, t))
         }
-        // scalar expressions do not have these nodes, and the check has already reported them
+        // these nodes are not allowed in a scalar expression. If a table has one, the check of the table has already
+        // reported an error, so this text is never used
         Node::List(_) | Node::Call(..) | Node::Block(..) => String::new(),
     }
 }

@@ -49,7 +49,7 @@ impl Layout {
 }
 
 /// Merges the batch axes, which are all axes except the transformed ones, to a single axis. Returns the length of this
-/// axis, and its strides in both arrays; `None` if the strides do not allow it.
+/// axis, and its strides in the arrays `from` and `to`; `None` if the strides of the batch axes do not allow this.
 fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])> {
     let mut one: Option<(usize, [isize; 2])> = None;
     for axis in (0..from.shape.len()).filter(|axis| !axes.contains(axis) && from.shape[*axis] != 1) {
@@ -61,7 +61,7 @@ fn batches(axes: &[usize], from: Strided, to: Strided) -> Option<(i64, [i64; 2])
         };
         one = Some((before * len, strides));
     }
-    // a single batch works with any distance
+    // with a single transform, the distance between transforms has no effect
     let (len, strides) = one.unwrap_or((1, [1, 1]));
     strides.iter().all(|&stride| stride > 0).then_some((len as i64, strides.map(|stride| stride as i64)))
 }

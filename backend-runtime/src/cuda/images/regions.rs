@@ -25,8 +25,9 @@ static PROGRAM: Program = Program {
     )),
 };
 
-/// The dtypes of parent indices, the narrower one first. The elements of a region form a tree, in which each element
-/// has a parent; its root is the region's first element.
+/// The possible dtypes of the indices of parents, the narrower one first. The kernels arrange the elements of a region
+/// in a tree: each element stores the index of another element, its parent. The root of the tree is the region's first
+/// element.
 const PARENTS: [DType; 2] = [DType::UInt32, DType::UInt64];
 
 /// The kernels of this file, listed so that `check` can compile them all.
@@ -40,7 +41,8 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     runs.chain(rest).chain(alone).chain(roots).collect()
 });
 
-/// Number of elements in a tile. In the kernels that count, a block of threads processes one tile at a time.
+/// Number of elements that a block of threads processes at a time (a tile), in the kernels that count and number
+/// regions.
 const TILE: usize = 4096;
 
 /// Describes a neighbour of an element as two 64-bit integers, with the layout of the C++ struct `Neighbour` in the

@@ -106,8 +106,9 @@ pub(super) fn note(b: &Cuda, op: &'static str, found: u64, indices: &RawArray, a
     noted(b, op, outside, found, indices)
 }
 
-/// Notes that the row pointers of a sparse matrix do not ascend from 0 to `stored`. The next call that waits for the
-/// device reports the error. A kernel wrote the position of the first wrong pointer at address `found`.
+/// Notes that the entries of `indptr` (the row starts of a sparse matrix) do not ascend from 0 to `stored`. The next
+/// call that waits for the device reports the error. A kernel wrote the position of the first wrong entry at address
+/// `found`.
 pub(super) fn note_pointers(b: &Cuda, op: &'static str, found: u64, indptr: &RawArray, stored: usize) -> Result<()> {
     noted(b, op, Outside::pointers(op, stored), found, indptr)
 }

@@ -455,8 +455,8 @@ pub(super) fn geev(b: &Cuda, a: &Stack, w: &RawArray, vectors: Option<&Stack>, c
     let of_vectors = |i: usize| vectors.map_or(null_mut(), |v| v.at(i) as *mut c_void);
     with_handle(b, op, |handle| {
         let (raw, params) = (handle.raw, handle.params);
-        // SAFETY: the library is loaded, and the handle is alive. The matrices and the eigenvector matrices are n by n;
-        // each has n values and one error code.
+        // SAFETY: the library is loaded, and the handle is alive. The matrices, and the matrices of eigenvectors, have
+        // n x n elements. For each matrix, `w` has room for n eigenvalues, and `codes` for one error code.
         unsafe {
             let at = |i| a.at(i) as *mut c_void;
             let mut room = Room::of(b, op, |device, host| {

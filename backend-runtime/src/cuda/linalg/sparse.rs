@@ -1,8 +1,8 @@
 //! Products with compressed sparse row (CSR) matrices, by kernels of this crate, because cuSPARSE does not check
 //! indices and does not support integers.
 //!
-//! The kernels check the pointers (`indptr`) and indices that they use. As for all index arrays, an invalid pointer or
-//! index is reported by the next call that waits for the device.
+//! The kernels check the column indices and the entries of `indptr` (the start of each row) that they use. As for all
+//! index arrays, an invalid entry is reported by the next call that waits for the device.
 
 use crate::{
     DType, Result,
@@ -79,8 +79,8 @@ pub fn csc_matmul(
     product(on, &p, [values, indices, indptr, x], p.rows * p.width * lanes, instance)
 }
 
-/// Computes some elements of the product of `x1` and the transpose of `x2`, which are dense. `indices` and `indptr`
-/// list the positions of these elements, as for a CSR matrix.
+/// Computes selected elements of the product of `x1` and the transpose of `x2`; both matrices are dense. `indices` and
+/// `indptr` give the positions of the selected elements, like the positions of the stored elements of a CSR matrix.
 pub fn sampled_matmul(
     on: OpContext<'_>,
     indices: &RawArray,
@@ -101,7 +101,8 @@ fn lanes(p: &Compressed) -> (usize, &'static str) {
     LANES.into_iter().find(|&(lanes, _)| lanes >= wanted).unwrap_or(LANES[2])
 }
 
-/// Number of positions that the kernels report: the position of a wrong pointer, and the position of a wrong index.
+/// Number of positions that the kernels report: the position of a wrong entry of `indptr`, and the position of a wrong
+/// index.
 const FOUND: usize = 2;
 
 /// Runs the kernel of a product. For a product with a sparse matrix, `before` has the values of the sparse matrix, and
@@ -119,7 +120,7 @@ fn product(
     let [before, indices] = [contiguous(b, op, before)?, contiguous(b, op, indices)?];
     let [indptr, behind] = [contiguous(b, op, indptr)?, contiguous(b, op, behind)?];
     let out = b.uninit_raw(op, behind.dtype, &p.shape)?;
-    // the kernels add to zeros, and the rows with invalid pointers stay 0
+    // the kernels add to zeros, and a row for which the entries of `indptr` are invalid stays 0
     b.set_bytes(op, &out, 0)?;
     let found = b.uninit_raw(op, DType::UInt64, &[FOUND])?;
     b.set_bytes(op, &found, u8::MAX)?;
@@ -130,18 +131,19 @@ fn product(
     if p.rows == 0 {
         let one = Grid { blocks: [1, 1, 1], threads: 1, shared: 0 };
         let arguments: [&dyn Argument; 3] = [&pointers, &sizes, &wrong];
-        // SAFETY: the arguments match the parameters of `check_no_rows`: one pointer, the sizes, and room for the
-        // reported positions.
+        // SAFETY: the arguments match the parameters of `check_no_rows`: `indptr` with its single entry, the sizes, and
+        // room for the positions of mistakes.
         unsafe { b.launch(op, kernel(Instance::new("check_no_rows", "", &[]))?, one, &arguments)? };
     } else if out.size() == 0 || threads == 0 {
         let arguments: [&dyn Argument; 4] = [&pointers, &columns, &sizes, &wrong];
-        // SAFETY: the arguments match the parameters of `check_rows`: pointers, indices, the sizes, and room for the
-        // reported positions.
+        // SAFETY: the arguments match the parameters of `check_rows`: `indptr`, the indices, the sizes, and room for
+        // the positions of mistakes.
         unsafe { b.launch(op, kernel(Instance::new("check_rows", "", &[]))?, Grid::over(p.rows), &arguments)? };
     } else {
         let arguments: [&dyn Argument; 7] = [&to, &left, &columns, &pointers, &right, &sizes, &wrong];
         // SAFETY: the arguments match the parameters of the kernel, and the op's rule has checked that the arrays have
-        // these sizes. The kernels skip pointers and indices that are out of range.
+        // these sizes. The kernels skip indices that are out of range, and rows for which the entries of `indptr` are
+        // invalid.
         unsafe { b.launch(op, kernel(instance)?, Grid::over(threads), &arguments)? };
     }
     note_pointers(b, op, wrong, &indptr, p.stored)?;

@@ -144,8 +144,8 @@ fn shapes<T: Numeric>() {
     }
     check::<T>(&mut dice, &[2, 4, 70], &[3, 3], [3, 1, 1], steps(1, 1, 1));
     check::<T>(&mut dice, &[2, 5, 33], &[2, 3], [2, 3, 2], steps(2, 1, 2));
-    // these are matrix products with several blocks, with one tap, with groups, and with more channels than one task
-    // computes
+    // convolutions that are computed as matrix products: with several blocks, with one tap, with groups, and with more
+    // channels than one task computes
     check::<T>(&mut dice, &[1, 10, 11], &[3, 3], [1, 64, 4], steps(1, 1, 1));
     check::<T>(&mut dice, &[1, 12, 11], &[3, 2], [2, 5, 6], steps(2, 2, 2));
     check::<T>(&mut dice, &[3, 9, 8], &[1, 1], [1, 7, 5], steps(1, 0, 1));

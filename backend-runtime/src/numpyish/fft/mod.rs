@@ -381,7 +381,7 @@ mod tests {
         near(&got, &spectrum, 1e-6);
         let brain = ArrayD::from_elem(IxDyn(&[2, 64]), bf16::ONE).into_shared();
         assert_eq!(rfft(&B, &brain, None, -1, Norm::Backward).unwrap()[[1, 0]], Complex::new(64.0, 0.0));
-        // these are enough lanes for several threads
+        // an array with enough lanes for several threads
         let z = waves(&[70, 33, 9]).into_shared();
         let there = fftn(&B, &z, None, Axes::All, Norm::Ortho).unwrap();
         near(&ifftn(&B, &there, None, Axes::All, Norm::Ortho).unwrap(), &z.to_owned(), 1e-13);

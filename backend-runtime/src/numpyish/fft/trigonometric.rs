@@ -116,9 +116,10 @@ struct Lane<'a, R: Engine> {
     fourier: Fourier<R>,
     /// Copy of the elements, used if they have another dtype, are fewer than `n`, or are multiplied by factors.
     given: Vec<R>,
-    /// The real points of the Fourier transform.
+    /// The real points of the Fourier transform; empty for kind 4.
     points: Vec<R>,
-    /// The frequencies of the real points, or the complex points.
+    /// For the kinds 1 to 3, the frequencies of `points`. For kind 4, the complex points of the transform, which is
+    /// computed in place.
     spectrum: Vec<R::Complex>,
 }
 

@@ -138,7 +138,7 @@ impl Envelope {
             let at = at as f64;
             let mut from = f64::NEG_INFINITY;
             while let Some(last) = seen.last() {
-                // this is exact if neighbours are at distance 1, because all terms are integers
+                // `rise` is exact if neighbours are at distance 1, because all terms are integers
                 let rise = (height - last.height) * scale + (at - last.at) * (at + last.at);
                 from = rise / (2.0 * (at - last.at));
                 if from > last.from {

@@ -465,7 +465,8 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "too many products")]
     fn any_number_of_threads_gives_the_same_bits() {
-        // each product is divided among threads, along its rows or its columns; some parts differ in size
+        // the sizes of products that are divided among threads, along their rows or their columns, also into parts of
+        // different sizes
         for [rows, inner, columns] in [
             [256, 256, 256],
             [1000, 3, 700],

@@ -199,8 +199,8 @@ struct Structure<'a> {
 unsafe impl Sync for Structure<'_> {}
 
 versions! {
-    /// Returns whether the pointers are non-negative and ascend. The test has no branches: a pointer that fails sets
-    /// the sign bit of `bad`.
+    /// Returns whether the entries of `indptr` (`pointers`) are non-negative and ascend. The test has no branches: an
+    /// entry that fails sets the sign bit of `bad`.
     unsafe fn ascending[][](pointers: &[i64]) -> bool {
         let mut bad = 0;
         for i in 1..pointers.len() {
@@ -311,7 +311,8 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// The loops of one dtype. Arrays must be in C order, and indices and pointers must have been checked.
+/// The loops of one dtype. Arrays must be in C order, and the indices and the entries of `indptr` must have been
+/// checked.
 struct Loops {
     csr: unsafe fn(&Structure<'_>, rows: Range<usize>, values: *const u8, x: *const u8, out: *mut u8),
     csc: unsafe fn(

@@ -2,7 +2,7 @@
 //! a time, in vector registers; an element that needs more steps is drawn alone. The numbers have the same bits as the
 //! numbers from [`samplers`](crate::random::samplers).
 
-// these are loops over the indices of several arrays, because the compiler vectorises such loops
+// the loops in this file run over the indices of several arrays, because the compiler vectorises such loops
 #![allow(clippy::needless_range_loop)]
 
 use super::{

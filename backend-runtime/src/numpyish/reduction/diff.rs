@@ -46,7 +46,7 @@ fn with_edges<T: Numeric>(
     after: Option<&NdArray<T>>,
 ) -> Result<Option<NdArray<T>>> {
     let shape = |edge: &NdArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
-    // both shapes are checked before any memory is allocated
+    // the shapes of `before` and `after` are checked before any memory is allocated
     let shapes = [before.map(shape).transpose()?, after.map(shape).transpose()?];
     let edge = |(edge, shape): (&NdArray<T>, &Vec<usize>)| broadcast_to(b, edge, shape).map_err(|e| e.within(op));
     let before = before.zip(shapes[0].as_ref()).map(edge).transpose()?;

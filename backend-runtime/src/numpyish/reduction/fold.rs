@@ -138,9 +138,9 @@ macro_rules! extreme {
 
             #[inline(always)]
             fn step(acc: A, x: A, _: ()) -> A {
-                // These are explicit selects, because a branch would become a masked store, which is slow. The inner
-                // select compiles to one instruction. Only this instruction and the outer select depend on the previous
-                // accumulator.
+                // The values are selected explicitly, because a branch would become a masked store, which is slow. The
+                // inner select compiles to one instruction. Only this instruction and the outer select depend on the
+                // previous accumulator.
                 select_unpredictable(is_nan(x), x, select_unpredictable(x $beats acc, x, acc))
             }
 

@@ -1,7 +1,7 @@
 //! Loops that fold lanes. A lane consists of the contiguous elements that are folded to one output (an element of the
 //! result of a reduction). One call folds many lanes.
 
-// these are loops over indices, so that accumulators stay in registers
+// the loops in this file run over indices, so that accumulators stay in registers
 #![allow(clippy::needless_range_loop)]
 
 use super::{

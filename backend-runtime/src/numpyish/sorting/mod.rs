@@ -201,7 +201,8 @@ fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArra
     let (sorted, values) = (copy::pack(op, x1)?, copy::pack(op, x2)?);
     let out = Buffer::new(op, rules::count(op, x2.shape, size_of::<i64>())?, DType::Int64)?;
     let (n, left) = (x1.len(), side == Side::Left);
-    // each search compares few elements; if there are few searches, only the compared elements are converted to keys
+    // a binary search compares few of the sorted elements. If there are few searches, only the elements that are
+    // compared are converted to keys
     if n / 32 >= out.len() {
         // SAFETY: the packed copies have the elements and the values, and the result has room for one index per value.
         unsafe {

@@ -155,23 +155,23 @@ pub const ERFC: [f32; 9] = [
 /// The sum of the squares of two numbers above this limit may overflow.
 pub const SQUARE_HUGE: f32 = 4.611686e+18;
 
-/// Factor for numbers above `SQUARE_HUGE`, applied before they are squared.
+/// Numbers above `SQUARE_HUGE` are multiplied by this factor before they are squared.
 pub const SQUARE_DOWN: f32 = 8.4703295e-22;
 
-/// Squares of numbers below this limit lose bits.
+/// The square of a number below this limit is so small that it may lose bits.
 pub const SQUARE_TINY: f32 = 8.881784e-16;
 
-/// Factor for numbers below `SQUARE_TINY`, applied before they are squared.
+/// Numbers below `SQUARE_TINY` are multiplied by this factor before they are squared.
 pub const SQUARE_UP: f32 = 1.2676506e+30;
 
-/// A multiple of a number above this limit may overflow.
+/// A coordinate above this limit is scaled down, because products in `atan2` and `log` might overflow otherwise.
 pub const ANGLE_HUGE: f32 = 1.329228e+36;
 
-/// Factor for both coordinates if the larger exceeds `ANGLE_HUGE`. If the smaller loses bits, their ratio is 0 anyway.
+/// Factor for both coordinates if one exceeds `ANGLE_HUGE`. If the other then loses bits, their ratio is 0 anyway.
 pub const ANGLE_DOWN: f32 = 5.9604645e-08;
 
-/// A multiple of a number below this limit may lose bits.
+/// If both coordinates are below this limit, they are scaled up, so that `atan2` and `log` lose no bits.
 pub const ANGLE_TINY: f32 = 8.077936e-28;
 
-/// Factor for both coordinates if the larger is below `ANGLE_TINY`.
+/// Factor for both coordinates if both are below `ANGLE_TINY`.
 pub const ANGLE_UP: f32 = 1.1529215e+18;

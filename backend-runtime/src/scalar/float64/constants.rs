@@ -327,23 +327,23 @@ pub const ERFC: [f64; 22] = [
 /// The sum of the squares of two numbers above this limit may overflow.
 pub const SQUARE_HUGE: f64 = 3.3519519824856493e+153;
 
-/// Factor for numbers above `SQUARE_HUGE`, applied before they are squared.
+/// Numbers above `SQUARE_HUGE` are multiplied by this factor before they are squared.
 pub const SQUARE_DOWN: f64 = 2.409919865102884e-181;
 
-/// Squares of numbers below this limit lose bits.
+/// The square of a number below this limit is so small that it may lose bits.
 pub const SQUARE_TINY: f64 = 3.4395525670743494e-136;
 
-/// Factor for numbers below `SQUARE_TINY`, applied before they are squared.
+/// Numbers below `SQUARE_TINY` are multiplied by this factor before they are squared.
 pub const SQUARE_UP: f64 = 4.149515568880993e+180;
 
-/// A multiple of a number above this limit may overflow.
+/// A coordinate above this limit is scaled down, because products in `atan2` and `log` might overflow otherwise.
 pub const ANGLE_HUGE: f64 = 1.0715086071862673e+301;
 
-/// Factor for both coordinates if the larger exceeds `ANGLE_HUGE`. If the smaller loses bits, their ratio is 0 anyway.
+/// Factor for both coordinates if one exceeds `ANGLE_HUGE`. If the other then loses bits, their ratio is 0 anyway.
 pub const ANGLE_DOWN: f64 = 7.888609052210118e-31;
 
-/// A multiple of a number below this limit may lose bits.
+/// If both coordinates are below this limit, they are scaled up, so that `atan2` and `log` lose no bits.
 pub const ANGLE_TINY: f64 = 1.1830521861667747e-271;
 
-/// Factor for both coordinates if the larger is below `ANGLE_TINY`.
+/// Factor for both coordinates if both are below `ANGLE_TINY`.
 pub const ANGLE_UP: f64 = 1.2676506002282294e+30;

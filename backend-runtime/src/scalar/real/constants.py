@@ -185,13 +185,13 @@ def write(t, degrees):
     t.poly("ERFC", "Polynomial for `exp(x^2) erfc(x) (2 x + 1)` in powers of `(x - M) / (x + M)`, for `x` from 1/2 to `ERFC_MAX`.", f, lambda u: 1 / f(u), low, (top - wide) / (top + wide), degrees["ERFC"], words=2)
     # powers of 2 that keep squares and products in range
     t.number("SQUARE_HUGE", "The sum of the squares of two numbers above this limit may overflow.", mp.mpf(2) ** (510 if d64 else 62))
-    t.number("SQUARE_DOWN", "Factor for numbers above `SQUARE_HUGE`, applied before they are squared.", mp.mpf(2) ** (-600 if d64 else -70))
-    t.number("SQUARE_TINY", "Squares of numbers below this limit lose bits.", mp.mpf(2) ** (-450 if d64 else -50))
-    t.number("SQUARE_UP", "Factor for numbers below `SQUARE_TINY`, applied before they are squared.", mp.mpf(2) ** (600 if d64 else 100))
-    t.number("ANGLE_HUGE", "A multiple of a number above this limit may overflow.", mp.mpf(2) ** (1000 if d64 else 120))
-    t.number("ANGLE_DOWN", "Factor for both coordinates if the larger exceeds `ANGLE_HUGE`. If the smaller loses bits, their ratio is 0 anyway.", mp.mpf(2) ** (-100 if d64 else -24))
-    t.number("ANGLE_TINY", "A multiple of a number below this limit may lose bits.", mp.mpf(2) ** (-900 if d64 else -90))
-    t.number("ANGLE_UP", "Factor for both coordinates if the larger is below `ANGLE_TINY`.", mp.mpf(2) ** (100 if d64 else 60))
+    t.number("SQUARE_DOWN", "Numbers above `SQUARE_HUGE` are multiplied by this factor before they are squared.", mp.mpf(2) ** (-600 if d64 else -70))
+    t.number("SQUARE_TINY", "The square of a number below this limit is so small that it may lose bits.", mp.mpf(2) ** (-450 if d64 else -50))
+    t.number("SQUARE_UP", "Numbers below `SQUARE_TINY` are multiplied by this factor before they are squared.", mp.mpf(2) ** (600 if d64 else 100))
+    t.number("ANGLE_HUGE", "A coordinate above this limit is scaled down, because products in `atan2` and `log` might overflow otherwise.", mp.mpf(2) ** (1000 if d64 else 120))
+    t.number("ANGLE_DOWN", "Factor for both coordinates if one exceeds `ANGLE_HUGE`. If the other then loses bits, their ratio is 0 anyway.", mp.mpf(2) ** (-100 if d64 else -24))
+    t.number("ANGLE_TINY", "If both coordinates are below this limit, they are scaled up, so that `atan2` and `log` lose no bits.", mp.mpf(2) ** (-900 if d64 else -90))
+    t.number("ANGLE_UP", "Factor for both coordinates if both are below `ANGLE_TINY`.", mp.mpf(2) ** (100 if d64 else 60))
 
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "float" + t.name[1:], "constants.rs")
     with open(path, "w") as file:

@@ -109,7 +109,7 @@ fn sampled_of_ops(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, x1: &Ten
 }
 
 /// Returns an error if the call's dtype is bool, if the dtype of a factor differs from the call's dtype, or if the
-/// indices or the pointers are not int64.
+/// indices or `indptr` are not int64.
 fn require(on: OpContext<'_>, factors: [&Tensor; 2], structure: [&Tensor; 2]) -> Result<()> {
     on.require_numbers()?;
     on.require(&factors)?;
@@ -120,12 +120,12 @@ fn is_on_host(x: &Tensor) -> bool {
     x.device() < 0
 }
 
-/// A function that computes a product. Its arguments are the two factors, and the indices and pointers of the sparse
+/// A function that computes a product. Its arguments are the two factors, and the indices and `indptr` of the sparse
 /// matrix.
 type Product<'a> = dyn Fn([View<'_>; 2], [View<'_>; 2]) -> Result<RawArray> + 'a;
 
 /// Applies `product` to tensors in host memory, and returns the result as a tensor. `structure` consists of the indices
-/// and the pointers of the sparse matrix.
+/// and `indptr` of the sparse matrix.
 fn of_loops(
     on: OpContext<'_>,
     factors: [&Tensor; 2],
@@ -170,7 +170,8 @@ fn summed(on: OpContext<'_>, terms: &Tensor, rows: &Tensor, shape: &[usize]) -> 
     on.leave(via, parts.leave(on, sum)?)
 }
 
-/// Returns the row of each stored element of a compressed sparse row matrix, after a check of its pointers and indices.
+/// Returns the row of each stored element of a compressed sparse row matrix, after a check of `indptr` and of the
+/// indices.
 fn rows_of_elements(on: OpContext<'_>, indices: &Tensor, indptr: &Tensor, p: &Compressed) -> Result<Tensor> {
     let end = |at: usize| on.item(&on.narrow(indptr, 0, at, 1)?);
     let (before, behind) = (on.narrow(indptr, 0, 0, p.rows)?, on.narrow(indptr, 0, 1, p.rows)?);

@@ -16,7 +16,7 @@ pub enum Reason {
     /// The residual stopped decreasing: the precision of the dtype is exhausted, the right side has no solution, or the
     /// method makes no progress.
     Stagnation,
-    /// A divisor of the method, named by the text, is 0, so the method has no next step.
+    /// The method has no next step, because it would have to divide by 0. The string describes the divisor.
     Breakdown(&'static str),
     /// The system has no solution, because the operator is singular; `x` is a least-squares solution (MINRES).
     Inconsistent,

@@ -131,7 +131,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
         self.transposed.clone()
     }
 
-    /// Converts to COO, which stores the column of each element instead of the pointers.
+    /// Converts to COO, which stores the column of each element instead of the column starts (`indptr`).
     ///
     /// # Errors
     /// The errors of the ops that run.

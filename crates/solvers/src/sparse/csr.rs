@@ -77,7 +77,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     /// `Error::Shape` if `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Csr<B, T>> {
         let elements = Coo::from_dense(b, x)?;
-        // `elements` is in C order and has no duplicates, so only the pointers are missing
+        // `elements` is in C order and has no duplicates, so only the row starts (`indptr`) are missing
         let indptr = pointers_of(b, elements.row_indices(), elements.shape()[0])?;
         Ok(Csr::of(elements.values().clone(), elements.column_indices().clone(), indptr, elements.shape()))
     }
@@ -162,7 +162,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         }
     }
 
-    /// Converts to COO, which stores the row of each element instead of the pointers.
+    /// Converts to COO, which stores the row of each element instead of the row starts (`indptr`).
     ///
     /// # Errors
     /// The errors of the ops that run.

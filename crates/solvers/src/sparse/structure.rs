@@ -1,4 +1,5 @@
-//! Helpers that all sparse formats share: checks of shapes and indices, and computations with pointers (`indptr`).
+//! Helpers that all sparse formats share: checks of shapes and indices, and computations with `indptr`, the starts of
+//! the rows or columns (the "pointers").
 
 use backends::{
     ArrayAttributes, Backend, CumulativeSumOptions, Error, Result, SearchsortedOptions, Side, lazy, slices,
@@ -75,7 +76,7 @@ pub fn number_at<B: Backend>(b: &B, x: &B::Array<i64>, at: usize) -> Result<usiz
 
 /// The elements of selected rows of a matrix, row after row. A row may be selected several times.
 pub struct Gathered<B: Backend> {
-    /// The pointers of the matrix that consists of the selected rows.
+    /// The pointers (row starts) of the matrix that consists of the selected rows.
     pub indptr: B::Array<i64>,
     /// For each element, the index of its row in the selection.
     pub owner: B::Array<i64>,

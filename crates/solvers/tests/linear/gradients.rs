@@ -127,7 +127,8 @@ fn second<B: Backend>(b: &B) -> Checked {
     let y = vector::<B, f64>(b, &[3], 122)?;
     let u = vector::<B, f64>(b, &[3], 123)?;
     for method in METHODS {
-        // second derivatives with respect to two factors: `s` scales part of the matrix, `t` part of the right side
+        // second derivatives with respect to the numbers `s` and `t`: the matrix is `a + s^2` times the identity, and
+        // the right side is `y + t^2 u`
         let along = |d: &grad::Diff<grad::Diff<B>>, z: &grad::Var<grad::Diff<B>, f64>, method: Option<Method>| {
             let constant = |x: &B::Array<f64>| d.constant(d.within().constant(x.clone()));
             let (a, y, u) = (constant(&a), constant(&y), constant(&u));

@@ -2,7 +2,7 @@
 //! left behind, and ends a job that takes too long.
 //!
 //! The libraries are in the folder `mpi` of the repository, which `cargo xtask setup` creates. Each library has its own
-//! environment: `mpi/mpich` and `mpi/openmpi`.
+//! folder, with `bin` and `lib`: `mpi/mpich` and `mpi/openmpi`.
 
 use std::{
     env, fmt, io,
@@ -38,7 +38,8 @@ impl Mpi {
     /// All variants of this enum.
     pub const ALL: [Mpi; 3] = [Mpi::Standard, Mpi::Mpich, Mpi::OpenMpi];
 
-    /// The folder of the environment that contains the library.
+    /// The folder in which this MPI library is installed: `mpich` or `openmpi` in `folder`, which is the folder `mpi`
+    /// of the repository.
     pub fn home(self, folder: &Path) -> PathBuf {
         folder.join(if self == Mpi::OpenMpi { "openmpi" } else { "mpich" })
     }

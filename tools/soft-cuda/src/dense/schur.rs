@@ -145,9 +145,9 @@ mod tests {
         }
         check(&Columns::identity(3, 3));
         check(&Columns::zeros(3, 3));
-        // this matrix is a permutation, which a shift of 0 would leave unchanged
+        // a permutation, which a step of the iteration with a shift of 0 would leave unchanged
         check(&Columns::made(4, 4, |i, j| if i == (j + 1) % 4 { C::ONE } else { C::ZERO }));
-        // this matrix is a rotation
+        // a rotation by a right angle
         check(&Columns::made(2, 2, |i, j| if i == j { C::ZERO } else { C::from(i as f64 - j as f64) }));
     }
 }

@@ -109,7 +109,7 @@ pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *cons
         // SAFETY: `image` is not null, so the caller guarantees that it is a text or a binary. A text ends with a NUL.
         // The first bytes of a binary, which are compared below, are not NUL.
         let text = unsafe { CStr::from_ptr(image.cast::<c_char>()) }.to_bytes();
-        // these are the first bytes of an ELF file, of the wrapper of a fat binary, and of a fat binary
+        // tests for the first bytes of machine code: an ELF file, the wrapper of a fat binary, or a fat binary
         if [&b"\x7fELF"[..], &0x466243b1_u32.to_le_bytes(), &0xba55ed50_u32.to_le_bytes()]
             .iter()
             .any(|magic| text.starts_with(magic))

@@ -135,7 +135,7 @@ fn long_queues_run() {
     let streams = [0, 1].map(|_| driver.stream_create(0, NON_BLOCKING).unwrap());
     let event = driver.event_create(0, 0).unwrap();
     let memory = driver.allocate(0, 1).unwrap();
-    // each entry waits for the previous entry, which is in the other stream
+    // each work item waits for the previous one, which is in the other stream
     for i in 0..20_000 {
         let stream = streams[i % 2];
         driver.stream_wait_event(0, stream, event).unwrap();

@@ -68,8 +68,8 @@ impl Comm {
         let (came, news) = mpsc::channel();
         for (from, stream) in readers.into_iter().enumerate().filter_map(|(from, stream)| Some((from, stream?))) {
             let (comm, came) = (comm.clone(), came.clone());
-            // this thread only reads messages and never writes, so a rank that writes a message is never blocked for
-            // ever
+            // the new thread only reads messages and never writes, so a rank that writes a message is never blocked
+            // forever
             let read = move || comm.read(from, stream, &came);
             thread::Builder::new().name(format!("NCCL from rank {from}")).spawn(read).map_err(failed)?;
         }

@@ -316,7 +316,8 @@ impl<'p, 'a> Body<'p, 'a> {
         }
     }
 
-    /// Reads a comma and a source operand, which is a register or a number.
+    /// Reads a comma and a source operand, and returns the register that holds its value. Numbers and addresses of
+    /// variables are held in registers, too.
     pub fn source(&mut self) -> Read<Slot> {
         self.parser.cursor.expect(",")?;
         match self.operand()? {

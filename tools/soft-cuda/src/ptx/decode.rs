@@ -29,8 +29,8 @@ impl<'a> Body<'_, 'a> {
             ("trap", []) => self.emit(Step::Trap),
             ("brx", ["idx"] | ["idx", "uni"]) => self.branch_by_index()?,
             ("call", [] | ["uni"]) => self.call()?,
-            // these instructions do nothing, because threads see each other's writes immediately, and sleeping takes no
-            // time
+            // fences and `nanosleep` do nothing, because threads see each other's writes immediately, and sleeping
+            // takes no time
             ("membar" | "fence" | "nanosleep", _) => self.parser.cursor.skip_past(";")?,
             ("ld" | "ldu", _) => self.load(&modifiers)?,
             ("st", _) => self.store(&modifiers)?,
