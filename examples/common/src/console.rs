@@ -1,6 +1,6 @@
 //! The messages that a program prints while it works.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use backends_plot::{Progress, progress};
 use std::{error::Error, fmt::Display, io, io::Write, process::ExitCode};
 
 /// Prints lines on standard output. If printing fails, because the reader has closed the pipe or the disk is full, the
@@ -31,13 +31,8 @@ impl Console {
     }
 
     /// A progress bar on the terminal; hidden if the console is silent.
-    pub fn progress(&self, name: &'static str, steps: usize) -> ProgressBar {
-        if self.is_silent {
-            return ProgressBar::hidden();
-        }
-        let style = ProgressStyle::with_template("{prefix:5} [{bar:40}] {pos}/{len}  {elapsed} (about {eta} left)");
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
-        ProgressBar::new(steps as u64).with_style(style).with_prefix(name)
+    pub fn progress(&self, name: &'static str, steps: usize) -> Progress {
+        if self.is_silent { Progress::hidden() } else { progress(name, steps) }
     }
 
     /// Returns the error of a line that could not be printed. A reader that stops early, such as `head`, is not an

@@ -1,9 +1,7 @@
-//! Shared parts of the example programs: choice of a backend, pictures, files of results, and output on the console.
+//! Shared parts of the example programs: choice of a backend, files of results, and output on the console.
 
 pub mod cli;
 pub mod console;
-pub mod curve;
-pub mod figure;
 pub mod library;
 pub mod memory;
 pub mod output;

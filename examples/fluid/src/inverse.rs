@@ -107,5 +107,5 @@ pub fn run<B: Backend, T: Precision>(
     let [target, made, wanted] = [values(&target)?, values(&made)?, values(&wanted)?];
     let found = host(b, options, &found.x)?;
     files.add(FILES[0], || Ok(encode(&found)))?;
-    files.add(FILES[1], || picture::inverse(target, made, wanted, found.mapv(Real::to_f64))?.png())
+    files.add(FILES[1], || Ok(picture::inverse(&target, &made, &wanted, &found.mapv(Real::to_f64))?.png()?))
 }

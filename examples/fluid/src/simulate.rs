@@ -9,7 +9,8 @@ use crate::{
 };
 use backends::{Backend, Precision, Real};
 use backends_npz::{Npz, encode};
-use examples_common::{console::Console, figure::Picture, output::Files};
+use backends_plot::Picture;
+use examples_common::{console::Console, output::Files};
 use ndarray::{ArrayD, Axis, stack};
 use std::{error::Error, path::Path, time::Instant};
 
@@ -82,7 +83,7 @@ pub fn run<B: Backend, T: Precision>(
     let [up, right] = [host(b, options, &up)?, host(b, options, &right)?];
     files.add("velocity.npy", || Ok(encode(&stack(Axis(2), &[up.view(), right.view()])?)))?;
     let vorticity = host(b, options, &flow.vorticity()?)?;
-    files.add("vorticity.png", || picture::vorticity(vorticity.mapv(Real::to_f64))?.png())
+    files.add("vorticity.png", || Ok(picture::vorticity(&vorticity.mapv(Real::to_f64))?.png()?))
 }
 
 /// Simulates a scene. Adds the smoke, pictures of it at regular intervals, and an animation to `files`.
@@ -112,7 +113,7 @@ fn with_smoke<B: Backend, T: Precision>(
         if pictures(options, step - 1) < number {
             let density = host(b, options, &smoke.density)?;
             files.add(frame_name(number), || {
-                let picture = picture::smoke(density.mapv(Real::to_f64), options.dt * step as f64)?;
+                let picture = picture::smoke(&density.mapv(Real::to_f64), options.dt * step as f64)?;
                 let bytes = picture.png()?;
                 animation.push(picture);
                 Ok(bytes)
@@ -129,10 +130,8 @@ fn with_smoke<B: Backend, T: Precision>(
     bar.finish_and_clear();
     let density = host(b, options, &smoke.density)?;
     files.add("smoke.npy", || Ok(encode(&density)))?;
-    if let [first, others @ ..] = &animation[..]
-        && !others.is_empty()
-    {
-        files.add("animation.png", || first.animated(others, PER_SECOND))?;
+    if animation.len() > 1 {
+        files.add("animation.png", || Ok(backends_plot::animation(&animation, PER_SECOND)?))?;
     }
     Ok(smoke.flow)
 }

@@ -122,5 +122,5 @@ fn show<B: Backend, T: Precision>(
     let pictures = b.getitem(&digits.pictures, backends::slices![..6])?;
     let parts = b.exp(b.log_softmax(network.read(b, &pictures)?, 1)?)?;
     let host = |x: &B::Array<T>| -> backends::Result<ArrayD<f64>> { Ok(b.to_ndarray(x)?.mapv(Real::to_f64)) };
-    picture::digits(&host(&pictures)?, &host(&parts)?)?.png()
+    Ok(picture::digits(&host(&pictures)?, &host(&parts)?)?.png()?)
 }

@@ -1,8 +1,7 @@
 //! Sections through the volume and the scores, with rings around the peaks.
 
 use crate::{peaks::Peak, volume::Volume};
-use colorgrad::{BasisGradient, preset};
-use examples_common::figure::{self, Colors, Panel};
+use backends_plot::{Axes, ColorMap, imshow, subplots};
 use ndarray::{ArrayD, Axis};
 use std::error::Error;
 
@@ -12,48 +11,46 @@ const AXES: [&str; 3] = ["z", "y", "x"];
 pub struct Subject<'a> {
     pub title: &'a str,
     pub values: &'a str,
-    pub gradient: BasisGradient,
+    pub colors: ColorMap,
 }
 
 impl Subject<'_> {
     /// Creates the subject for the volume that was searched.
     pub fn target() -> Subject<'static> {
-        Subject { title: "Volume, and where the template was found", values: "density", gradient: preset::viridis() }
+        Subject { title: "Volume, and where the template was found", values: "density", colors: ColorMap::viridis() }
     }
 
     /// Creates the subject for the best scores of all rotations, one score for each position.
     pub fn scores() -> Subject<'static> {
-        Subject { title: "Best score of all rotations", values: "score", gradient: preset::inferno() }
+        Subject { title: "Best score of all rotations", values: "score", colors: ColorMap::inferno() }
     }
 
     /// Draws a section perpendicular to each axis, through the best peak, or, without peaks, through the centre.
     pub fn picture(self, volume: &mut Volume, peaks: &[Peak]) -> Result<Vec<u8>, Box<dyn Error>> {
         let shape = volume.shape();
         let center = peaks.first().map_or(shape.map(|n| n / 2), |p| p.place);
-        let mut panels = Vec::new();
+        let mut figure = subplots(1, 3).title(self.title).common_colors().same_scale();
         for axis in 0..3 {
             let mut ranges = shape.map(|n| 0..n);
             ranges[axis] = center[axis]..center[axis] + 1;
             let values = volume.read(&ranges)?.index_axis_move(Axis(axis), 0);
-            panels.push(panel(axis, center[axis], values, peaks, shape));
+            figure = figure.at(0, axis, self.section(axis, center[axis], &values, peaks));
         }
-        let colors = Colors::of(&panels, self.gradient, self.values);
-        figure::to_scale(self.title, &panels, &colors, 420)?.png()
+        Ok(figure.png()?)
     }
-}
 
-fn panel(axis: usize, at: usize, values: ArrayD<f64>, peaks: &[Peak], shape: [usize; 3]) -> Panel {
-    let shown = [[1, 2], [0, 2], [0, 1]][axis];
-    let near = |p: &&Peak| p.place[axis].abs_diff(at) <= NEAR;
-    Panel {
-        values,
-        title: format!("{} = {at}", AXES[axis]),
-        labels: shown.map(|k| AXES[k].into()),
+    /// Draws the section `values`, which is perpendicular to an axis, and the peaks that lie in it.
+    fn section(&self, axis: usize, at: usize, values: &ArrayD<f64>, peaks: &[Peak]) -> Axes {
+        let [up, across] = [[1, 2], [0, 2], [0, 1]][axis];
+        let image = imshow(values).origin_lower().cmap(self.colors.clone()).label(self.values).size(900, 420);
+        let image = image.xlabel(format!("{} (voxels)", AXES[across])).ylabel(format!("{} (voxels)", AXES[up]));
+        let image = image.title(format!("{} = {at}", AXES[axis]));
+        let inside = || peaks.iter().filter(|p| p.place[axis] == at);
+        if inside().next().is_none() {
+            return image;
+        }
         // element i has its centre at coordinate i
-        extents: shown.map(|k| [-0.5, shape[k] as f64 - 0.5]),
-        marks: peaks.iter().filter(near).map(|p| shown.map(|k| p.place[k] as f64)).collect(),
+        let along = |axis: usize| inside().map(|p| p.place[axis]).collect::<Vec<_>>();
+        image.scatter(&along(across), &along(up)).rings()
     }
 }
-
-/// The largest distance in elements between a section and a peak that is marked in it.
-const NEAR: usize = 2;

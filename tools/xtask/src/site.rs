@@ -25,6 +25,7 @@ const CHAPTERS: [(&str, &[(&str, &str)]); 5] = [
             ("docs/gradients.md", "Gradients"),
             ("docs/devices.md", "Devices and memory"),
             ("docs/files.md", "Files and shared memory"),
+            ("docs/plots.md", "Pictures and progress"),
             ("docs/ranks.md", "Arrays over ranks"),
         ],
     ),

@@ -74,8 +74,8 @@ pub const GROUPS: [Group; 13] = [
     },
     Group {
         name: "files",
-        of: "files, and values that are stored",
-        targets: &["backends", "fuzz", "npz", "numpy", "serde", "unpacking"],
+        of: "files, values that are stored, and pictures",
+        targets: &["backends", "fuzz", "npz", "numpy", "pictures", "serde", "unpacking"],
         others: &[],
     },
 ];
