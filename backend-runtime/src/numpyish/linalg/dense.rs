@@ -191,8 +191,9 @@ fn groups(
     let is_shared = batch == 1 && m >= SHARED_MATRIX;
     let team: &dyn Team = if is_shared { &all } else { &Alone };
     if is_shared {
-        // all threads pack operands at the same time
-        pack::room(op, [m, m.saturating_mul(threads::count()), TILE], DType::Complex128.size(), false)?;
+        // all threads pack operands at the same time; one side of each product has at most `m` elements, and the others have
+        // at most `TILE`
+        pack::room(op, [TILE, m.saturating_mul(threads::count()), TILE], DType::Complex128.size(), false)?;
     }
     parallel::parallel(batch.div_ceil(group), (SEVERAL_THREADS / work).max(1), |range| {
         let matrices = range.start * group..batch.min(range.end * group);

@@ -182,9 +182,10 @@ pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(N
         let mut q = buffer::zeros::<S>(OP, batch * m * inner)?;
         let written = a.len() + q.len();
         let (part_a, part_q) = (Parts::of(&mut a, batch), Parts::of(&mut q, batch));
-        // SAFETY: each matrix belongs to one call.
         each(OP, batch, m.max(n), written, |i, team| {
-            S::qr(unsafe { part_a.at(i) }, unsafe { part_q.at(i) }, m, n, team)
+            // SAFETY: each matrix belongs to one call.
+            let (a, q) = unsafe { (part_a.at(i), part_q.at(i)) };
+            S::qr(a, q, m, n, team)
         })?;
         if inner < m {
             // keep the first rows of each column
@@ -245,9 +246,10 @@ pub fn svdvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::
         let mut s = buffer::zeros::<f64>(OP, batch * m.min(n))?;
         let written = s.len();
         let (part_a, part_s) = (Parts::of(&mut a, batch), Parts::of(&mut s, batch));
-        // SAFETY: each matrix belongs to one call.
         each(OP, batch, m.max(n), written, |i, _| {
-            S::svd(unsafe { part_a.at(i) }, unsafe { part_s.at(i) }, None, m, n)
+            // SAFETY: each matrix belongs to one call.
+            let (a, s) = unsafe { (part_a.at(i), part_s.at(i)) };
+            S::svd(a, s, None, m, n)
         })?;
         array(OP, shapes.s, s, x.dtype.to_real())
     }
