@@ -79,7 +79,7 @@ impl ColorMap {
         Ok(ColorMap((0..STEPS).map(color).collect()))
     }
 
-    /// The same colours in reverse order, like the names with `_r` in matplotlib.
+    /// Reverses the order of the colours, like the names with `_r` in matplotlib.
     pub fn reversed(mut self) -> ColorMap {
         self.0.reverse();
         self

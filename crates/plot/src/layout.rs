@@ -47,7 +47,7 @@ pub(crate) struct Plan<'a> {
     pub sides: Sides,
 }
 
-/// What the plots of a figure have in common.
+/// The properties that all plots of a figure share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Common {
     /// The range of the colours; the figure then has a colour bar, and its plots have none.

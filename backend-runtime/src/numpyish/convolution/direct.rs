@@ -65,7 +65,7 @@ fn place(terms: &Terms<'_>, row: usize, lengths: [usize; 3]) -> ([usize; 2], [us
     ([plane / channels, plane % channels], [at / lengths[1], at % lengths[1]])
 }
 
-/// What the blocks of one row of results have in common.
+/// The values that all blocks of one row of results share.
 struct Row<'a, T> {
     terms: &'a Terms<'a>,
     /// Indices of the row along the two outer axes.

@@ -139,7 +139,7 @@ macro_rules! compared {
 }
 
 impl Lanes {
-    /// The same number in each lane.
+    /// A vector with this number in each lane.
     #[inline(always)]
     pub fn all(x: f64) -> Lanes {
         Lanes([x; LANES])
@@ -175,7 +175,7 @@ impl Lanes {
 }
 
 impl Mask {
-    /// The same condition in each lane.
+    /// A mask with this condition in each lane.
     #[inline(always)]
     pub fn all(is: bool) -> Mask {
         Mask([is; LANES])

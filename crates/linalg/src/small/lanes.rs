@@ -42,7 +42,7 @@ pub trait Vector: Copy {
     /// These numbers.
     fn of(x: [f64; WIDTH]) -> Self;
 
-    /// The same number in each lane.
+    /// A vector with this number in each lane.
     fn splat(x: f64) -> Self;
 
     /// The magnitudes.
