@@ -14,6 +14,8 @@ mod cholesky;
 #[cfg(feature = "faer")]
 mod eigen;
 #[cfg(feature = "faer")]
+mod instructions;
+#[cfg(feature = "faer")]
 mod lu;
 #[cfg(feature = "faer")]
 mod lu_panels;

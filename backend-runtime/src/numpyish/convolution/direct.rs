@@ -126,7 +126,7 @@ versions! {
 /// shorter.
 ///
 /// # Safety
-/// As for `span`.
+/// The conditions of `span`.
 #[inline(always)]
 unsafe fn block<T: Numeric, const N: usize, const M: usize, const UNIT: bool>(row: &Row<'_, T>, windows: Range<usize>) {
     let plan = row.terms.plan;

@@ -1,8 +1,8 @@
 //! Divide and conquer for the eigenvectors of symmetric tridiagonal matrices: a matrix is split into two halves plus a
 //! matrix of rank one.
 
-use super::{lanes::Set, merge, ql};
-use crate::{Failure, Result, room::list};
+use super::{merge, ql};
+use crate::{Failure, Result, instructions::Set, room::list};
 
 /// Memory for the joins of all levels.
 pub struct Room {

@@ -1,9 +1,10 @@
 //! Eigenvalues and eigenvectors of Hermitian matrices: faer's tridiagonal form, the eigenvectors of that, and faer's
 //! transformation back.
 
-use super::{divide, lanes::Set, wanted};
+use super::{divide, wanted};
 use crate::{
     Failure, Result, Scalar,
+    instructions::Set,
     room::{list, matrix, matrix_mut, real_diagonal, with_room},
     scale,
 };

@@ -1,4 +1,4 @@
-//! Eight numbers of double precision at a time, one in each lane, and the choice of the instruction set.
+//! Eight numbers of double precision at a time, one in each lane, and functions for each instruction set.
 //!
 //! A function of [`versions`] is compiled for several instruction sets from the same source. Every operation is an IEEE
 //! operation, and the compiler neither joins nor reorders them, so all versions give the same bits.
@@ -11,67 +11,19 @@ use std::ops::{Add, Div, Mul, Sub};
 /// The number of lanes.
 pub const LANES: usize = 8;
 
-/// An instruction set that this processor has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Set(Level);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
-    Baseline,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Set {
-    /// The best instruction set of this processor.
-    pub fn best() -> Set {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::is_x86_feature_detected as has;
-            if has!("avx2") && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
-                return Set(Level::Avx512);
-            }
-            if has!("avx2") {
-                return Set(Level::Avx2);
-            }
-        }
-        Set(Level::Baseline)
-    }
-
-    /// All instruction sets of this processor that functions are compiled for.
-    #[cfg(test)]
-    pub fn all() -> Vec<Set> {
-        #[allow(unused_mut)] // other processors have one set
-        let mut all = vec![Set(Level::Baseline)];
-        #[cfg(target_arch = "x86_64")]
-        {
-            let best = Set::best();
-            all.extend((best.0 == Level::Avx512).then_some(Set(Level::Avx2)));
-            all.extend((best.0 != Level::Baseline).then_some(best));
-        }
-        all
-    }
-
-    pub(super) fn level(self) -> Level {
-        self.0
-    }
-}
-
-/// Defines functions that are compiled for each [`Set`]. The set is the first argument of such a function.
+/// Defines functions that are compiled for each [`Set`](crate::instructions::Set). The set is the first argument of such a function.
 macro_rules! versions {
     ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
         $(#[$note])*
         #[allow(clippy::too_many_arguments)]
-        pub fn $name(set: $crate::eigen::lanes::Set, $($arg: $ty),*) $(-> $out)? {
+        pub fn $name(set: $crate::instructions::Set, $($arg: $ty),*) $(-> $out)? {
             // the body of all versions
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
             fn body($($arg: $ty),*) $(-> $out)? $body
             #[cfg(target_arch = "x86_64")]
             {
-                use $crate::eigen::lanes::Level;
+                use $crate::instructions::Level;
                 #[target_feature(enable = "avx2")]
                 #[allow(clippy::too_many_arguments)]
                 fn avx2($($arg: $ty),*) $(-> $out)? {

@@ -1,7 +1,7 @@
 //! Eigenvalues and eigenvectors of small symmetric tridiagonal matrices, by the QL method with implicit shifts.
 
-use super::lanes::{Set, versions};
-use crate::{Failure, Result, scale};
+use super::lanes::versions;
+use crate::{Failure, Result, instructions::Set, scale};
 
 /// The largest matrix for this method.
 pub const LARGEST: usize = 32;

@@ -1,8 +1,9 @@
 //! Tests of the eigenvectors of Hermitian matrices: residuals, orthogonality and order, for matrices of many structures.
 
-use super::{divide, lanes::Set};
+use super::divide;
 use crate::{
     Failure, Scalar, c64,
+    instructions::Set,
     tests::{adjoint, checks::Field, complexes, identity, noise, product, reals},
 };
 

@@ -18,10 +18,9 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use crate::{Determinant, Result, SMALL, Team, lu, room::list};
+use crate::{Determinant, Result, SMALL, Team, instructions::Set, lu, room::list};
 use groups::Sizes;
 use lanes::Lanes;
-use sets::Set;
 
 /// Number of elements up to which eight matrices with their right-hand sides are solved at a time. More elements are
 /// slow to read again and again from the second-level cache.

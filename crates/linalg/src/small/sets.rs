@@ -6,58 +6,10 @@ use super::{
     groups::{self, Sizes},
     lanes::{Lanes, Plain},
 };
-use crate::{Determinant, Result};
-
-/// An instruction set that this processor has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Set(Kind);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Baseline,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Set {
-    /// The set for which every program is compiled.
-    const BASELINE: Set = Set(Kind::Baseline);
-
-    /// The set with the longest vectors that this processor has.
-    pub fn best() -> Set {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-            {
-                return Set(Kind::Avx512);
-            }
-            if is_x86_feature_detected!("avx2") {
-                return Set(Kind::Avx2);
-            }
-        }
-        Set::BASELINE
-    }
-
-    /// All sets that this processor has.
-    #[cfg(test)]
-    pub fn all() -> Vec<Set> {
-        let mut all = vec![Set::BASELINE];
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx2") {
-                all.push(Set(Kind::Avx2));
-            }
-            if Set::best().0 == Kind::Avx512 {
-                all.push(Set(Kind::Avx512));
-            }
-        }
-        all
-    }
-}
+use crate::{
+    Determinant, Result,
+    instructions::{Level, Set},
+};
 
 /// Defines a function that runs the version of a function for an instruction set. `body` must be
 /// `#[inline(always)]`, so that each version has its own code.
@@ -75,14 +27,14 @@ macro_rules! versions {
             fn avx512($($arg: $ty),*) -> $out {
                 $module::$body::<x86::Avx512>($($arg),*)
             }
-            match set.0 {
-                Kind::Baseline => $module::$body::<Plain>($($arg),*),
+            match set.level() {
+                Level::Baseline => $module::$body::<Plain>($($arg),*),
                 // SAFETY: `Set` is made only for instruction sets that the processor has.
                 #[cfg(target_arch = "x86_64")]
-                Kind::Avx2 => unsafe { avx2($($arg),*) },
+                Level::Avx2 => unsafe { avx2($($arg),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                Kind::Avx512 => unsafe { avx512($($arg),*) },
+                Level::Avx512 => unsafe { avx512($($arg),*) },
             }
         }
     )*};

@@ -1,7 +1,7 @@
 //! Compares stacks with `lu`, with the definition, and with matrices alone, for every instruction set.
 
-use super::{determinants_with, sets::Set, solve_all_with};
-use crate::{Alone, Determinant, Failure, Result, SMALL, Scalar, lu};
+use super::{determinants_with, solve_all_with};
+use crate::{Alone, Determinant, Failure, Result, SMALL, Scalar, instructions::Set, lu};
 use std::ops::Range;
 
 /// Pseudorandom numbers in [-1, 1).

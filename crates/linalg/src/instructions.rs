@@ -1,0 +1,52 @@
+//! Choice of the instruction set for loops that are compiled several times. All versions give the same bits.
+
+/// An instruction set that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Set(Level);
+
+/// The instruction sets for which functions are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// The instructions for which every program is compiled.
+    Baseline,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Set {
+    /// The best instruction set of this processor.
+    pub fn best() -> Set {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            if has!("avx2") && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl") {
+                return Set(Level::Avx512);
+            }
+            if has!("avx2") {
+                return Set(Level::Avx2);
+            }
+        }
+        Set(Level::Baseline)
+    }
+
+    /// All instruction sets of this processor that functions are compiled for.
+    #[cfg(test)]
+    pub fn all() -> Vec<Set> {
+        #[allow(unused_mut)] // other processors have one set
+        let mut all = vec![Set(Level::Baseline)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            let best = Set::best();
+            all.extend((best.0 == Level::Avx512).then_some(Set(Level::Avx2)));
+            all.extend((best.0 != Level::Baseline).then_some(best));
+        }
+        all
+    }
+
+    /// The level, on which functions with a version for each instruction set match.
+    pub fn level(self) -> Level {
+        self.0
+    }
+}
