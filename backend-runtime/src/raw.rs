@@ -1,6 +1,7 @@
-//! Arrays, operands and numbers whose dtype is a run-time value. Ops call functions of [`cuda`](crate::cuda) and
-//! [`torch`](crate::torch) that take and return these types. So each of these functions is compiled once for all
-//! dtypes. The generated methods convert between these types and arrays whose dtype is part of the type.
+//! Arrays, operands and numbers whose dtype is a run-time value. Ops call functions of [`numpyish`](crate::numpyish),
+//! [`cuda`](crate::cuda) and [`torch`](crate::torch) that take and return these types. So each of these functions is
+//! compiled once for all dtypes. The generated methods convert between these types and arrays whose dtype is part of
+//! the type.
 
 use crate::{Arrays, Complex, DType, Element, Operand, Result, dispatch};
 use std::ops::Deref;
@@ -8,7 +9,7 @@ use std::ops::Deref;
 /// An array whose dtype is part of its type. It wraps a raw array, whose dtype is a run-time value.
 pub trait TypedArray: Sized {
     /// The type of the raw array.
-    type Raw: Clone;
+    type Raw: RawHandle;
 
     /// Returns the raw array, for reading.
     fn raw(&self) -> &Self::Raw;
@@ -83,8 +84,115 @@ impl<A> Deref for RawTarget<'_, A> {
     }
 }
 
-/// The type of the raw arrays that a backend's arrays of dtype `T` wrap.
-pub type RawOf<B, T> = <<B as Arrays>::Array<T> as TypedArray>::Raw;
+/// An array whose dtype is part of its type, as an argument of a library's functions.
+pub trait Argument {
+    /// The type of an array parameter.
+    type Array<'a>: Copy
+    where
+        Self: 'a;
+
+    /// The type of a parameter that is an array or a number.
+    type Operand<'a>
+    where
+        Self: 'a;
+
+    /// The type of a parameter that the function changes in place.
+    type Target<'a>
+    where
+        Self: 'a;
+
+    /// Returns the array as an argument.
+    fn array(&self) -> Self::Array<'_>;
+
+    /// Returns the array as an argument that the function changes in place.
+    fn target(&mut self) -> Self::Target<'_>;
+
+    /// Returns the array as an operand.
+    fn operand(&self) -> Self::Operand<'_>;
+
+    /// Returns an element as an operand.
+    fn scalar<'a, T: Element>(x: &'a T) -> Self::Operand<'a>
+    where
+        Self: 'a;
+}
+
+impl<A: TypedArray> Argument for A {
+    type Array<'a>
+        = &'a A::Raw
+    where
+        A: 'a;
+
+    type Operand<'a>
+        = RawOperand<'a, A::Raw>
+    where
+        A: 'a;
+
+    type Target<'a>
+        = RawTarget<'a, A::Raw>
+    where
+        A: 'a;
+
+    #[inline(always)]
+    fn array(&self) -> &A::Raw {
+        self.raw()
+    }
+
+    #[inline(always)]
+    fn target(&mut self) -> RawTarget<'_, A::Raw> {
+        TypedArray::target(self)
+    }
+
+    #[inline(always)]
+    fn operand(&self) -> RawOperand<'_, A::Raw> {
+        RawOperand::Array(self.raw())
+    }
+
+    #[inline(always)]
+    fn scalar<'a, T: Element>(x: &'a T) -> RawOperand<'a, A::Raw>
+    where
+        A: 'a,
+    {
+        RawOperand::Scalar(RawElement::of(*x))
+    }
+}
+
+/// The result of a library's function, which becomes an array of the type `A`, whose dtype is part of its type. `X` is
+/// a reference to the first array among the op's arguments, with which a result can share its memory, or `()`.
+pub trait Finish<A, X> {
+    /// Makes the array. Returns an error that names the op if the result has another dtype.
+    fn finish(self, op: &'static str, first: X) -> Result<A>;
+}
+
+impl<A: TypedArray<Raw = R>, R: RawHandle, X> Finish<A, X> for R {
+    #[inline(always)]
+    fn finish(self, op: &'static str, _: X) -> Result<A> {
+        A::from_raw(op, self)
+    }
+}
+
+/// The result of a library's function that changes an array of the type `A` in place.
+pub trait FinishTarget<A> {
+    /// Stores the result in `x`, if the function has not changed the array itself. Returns an error that names the op
+    /// if the result has another dtype.
+    fn finish_target(self, op: &'static str, x: &mut A) -> Result<()>;
+}
+
+impl<A> FinishTarget<A> for () {
+    #[inline(always)]
+    fn finish_target(self, _: &'static str, _: &mut A) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<A: TypedArray<Raw = R>, R: RawHandle> FinishTarget<A> for R {
+    fn finish_target(self, op: &'static str, x: &mut A) -> Result<()> {
+        *x = A::from_raw(op, self)?;
+        Ok(())
+    }
+}
+
+/// A type of raw arrays, which the arrays of a library wrap.
+pub trait RawHandle: Clone {}
 
 /// An operand of an op: a raw array, or one element that is broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -96,31 +204,31 @@ pub enum RawOperand<'a, A> {
 }
 
 /// Converts an operand to an operand whose dtype is a run-time value.
-#[inline]
-pub fn operand<'a, B: Arrays, T: Element>(x: &'a Operand<'_, B, T>) -> RawOperand<'a, RawOf<B, T>>
+#[inline(always)]
+pub fn operand<'a, B: Arrays, T: Element>(x: &'a Operand<'_, B, T>) -> <B::Array<T> as Argument>::Operand<'a>
 where
-    B::Array<T>: TypedArray,
+    B::Array<T>: Argument,
 {
     match x {
-        Operand::Array(x) => RawOperand::Array(x.raw()),
-        Operand::Scalar(x) => RawOperand::Scalar(RawElement::of(*x)),
+        Operand::Array(x) => x.operand(),
+        Operand::Scalar(x) => B::Array::<T>::scalar(x),
     }
 }
 
-/// Returns the raw array of each array in a list.
-pub fn arrays<'a, A: TypedArray>(arrays: &[&'a A]) -> Vec<&'a A::Raw> {
+/// Returns each array of a list as an argument.
+pub fn arrays<'a, A: Argument>(arrays: &[&'a A]) -> Vec<A::Array<'a>> {
     let mut all = Vec::with_capacity(arrays.len());
     for x in arrays {
-        all.push(x.raw());
+        all.push(x.array());
     }
     all
 }
 
-/// Wraps each raw array of a list; returns an error that names the op if an array has another dtype.
-pub fn from_list<A: TypedArray>(op: &'static str, arrays: Vec<A::Raw>) -> Result<Vec<A>> {
-    let mut all = Vec::with_capacity(arrays.len());
-    for x in arrays {
-        all.push(A::from_raw(op, x)?);
+/// Makes an array of each result in a list; returns an error that names the op if a result has another dtype.
+pub fn finish_all<A, R: Finish<A, X>, X: Copy>(op: &'static str, results: Vec<R>, first: X) -> Result<Vec<A>> {
+    let mut all = Vec::with_capacity(results.len());
+    for x in results {
+        all.push(x.finish(op, first)?);
     }
     Ok(all)
 }

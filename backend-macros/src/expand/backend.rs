@@ -53,7 +53,7 @@ impl Expand<'_> {
             // method does this
             let stores_place = match op.maps.get(&backend.name) {
                 Some(Map::Call(path)) => backend.is_raw(path),
-                Some(Map::Each { .. }) => !backend.raw,
+                Some(Map::Each { .. }) => !backend.raw || backend.name == "numpyish",
                 _ => false,
             };
             if !stores_place {

@@ -14,9 +14,9 @@ impl Expand<'_> {
         let args = op.params.iter().map(|p| {
             let n = id(&p.name);
             match (&p.kind, &p.default) {
-                (Kind::Array(_), Some(_)) => quote!(#n.as_deref().map(#raw::TypedArray::raw)),
-                (Kind::Array(_), None) => quote!(#raw::TypedArray::raw(&*#n)),
-                (Kind::Target(_), _) => quote!(#raw::TypedArray::target(#n)),
+                (Kind::Array(_), Some(_)) => quote!(#n.as_deref().map(#raw::Argument::array)),
+                (Kind::Array(_), None) => quote!(#raw::Argument::array(&*#n)),
+                (Kind::Target(_), _) => quote!(#raw::Argument::target(#n)),
                 (Kind::Operand(..), _) => quote!(#raw::operand(&#n)),
                 (Kind::Arrays(_), _) => quote!(&#raw::arrays(&#n)),
                 (Kind::Scalar, Some(DefaultValue::None)) => quote!(#n.map(#raw::RawElement::of)),
@@ -35,20 +35,27 @@ impl Expand<'_> {
             call
         };
         let call = quote!(#rt::located(#call, (::core::file!(), ::core::line!())));
-        let typed = quote!(#raw::TypedArray::from_raw);
+        let first = op.positional().find(|p| matches!(p.kind, Kind::Array(_)));
+        let first = first.map_or_else(
+            || quote!(()),
+            |p| {
+                let n = id(&p.name);
+                quote!(&*#n)
+            },
+        );
         if let Some(target) = op.target() {
             let n = id(&target.name);
-            return quote!(*#n = #typed(#name, #call?)?; Ok(()));
+            return quote!(#raw::FinishTarget::finish_target(#call?, #name, #n));
         }
         match &op.result {
-            Out::One(_) => quote!(#typed(#name, #call?)),
-            Out::List(_) => quote!(#raw::from_list(#name, #call?)),
+            Out::One(_) => quote!(#raw::Finish::finish(#call?, #name, #first)),
+            Out::List(_) => quote!(#raw::finish_all(#name, #call?, #first)),
             Out::Fields(fields) => {
                 let (path, places) = (self.result_path(op), 0..fields.len());
                 let names: Vec<Ident> = fields.iter().map(|f| id(&f.name)).collect();
                 let parts = places.map(|i| format_ident!("{x}{i}"));
                 let parts: Vec<Ident> = parts.collect();
-                quote!({ let [#(#parts),*] = #call?; Ok(#path { #(#names: #typed(#name, #parts)?),* }) })
+                quote!({ let [#(#parts),*] = #call?; Ok(#path { #(#names: #raw::Finish::finish(#parts, #name, #first)?),* }) })
             }
             Out::Plain(_) => call,
         }
@@ -58,7 +65,7 @@ impl Expand<'_> {
     /// this statement uses.
     pub(super) fn by_raw_name(&self, op: &Op) -> (Option<TokenStream>, TokenStream) {
         let is_raw = |backend: &&Backend| match op.maps.get(&backend.name) {
-            Some(Map::Call(path)) => self.extension.is_none() && backend.is_raw(path),
+            Some(Map::Call(path)) => self.extension.is_none() && backend.name != "numpyish" && backend.is_raw(path),
             _ => false,
         };
         let backends: Vec<&Backend> = self.model.backends.iter().filter(is_raw).collect();

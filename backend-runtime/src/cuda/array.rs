@@ -4,7 +4,7 @@
 use super::{backend::Cuda, error::Checked, memory::Memory, outside::Notes};
 use crate::{
     DType, Element, Error, Result,
-    raw::{RawTarget, TypedArray},
+    raw::{RawHandle, RawTarget, TypedArray},
     rules,
 };
 use cudarc::driver::{result, sys};
@@ -149,6 +149,8 @@ impl RawArray {
         Ok(self.view(to.to_vec(), strides, self.offset))
     }
 }
+
+impl RawHandle for RawArray {}
 
 impl<T: Element> TypedArray for CudaArray<T> {
     type Raw = RawArray;

@@ -49,7 +49,7 @@ mod indexing {
 
     pub(super) fn nonzero<T: Element>(b: &Cuda, x: &CudaArray<T>) -> Result<Vec<CudaArray<i64>>> {
         let on = OpContext::new(b, "nonzero", T::DTYPE);
-        raw::from_list(on.op, cuda::indexing::nonzero(on, x.raw())?)
+        raw::finish_all(on.op, cuda::indexing::nonzero(on, x.raw())?, ())
     }
 
     pub(super) fn set<T: Element>(

@@ -37,6 +37,8 @@ pub mod statistics;
 #[cfg_attr(not(all(target_arch = "x86_64", not(miri))), path = "stream_none.rs")]
 mod stream;
 mod team;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod triangles;
 mod turns;
 pub mod typed;
@@ -50,6 +52,9 @@ pub type NdArray<T> = HostArray<T>;
 
 /// An array or a scalar: the argument type of parameters that `ops.toml` declares as `operand`.
 pub type Operand<'a, T> = crate::Operand<'a, Numpyish, T>;
+
+/// The context of a call of an op on this backend.
+pub type OpContext<'b> = crate::raw::OpContext<'b, Numpyish>;
 
 /// The CPU backend, whose arrays are ndarray arrays. Creating and cloning a backend costs nothing.
 ///

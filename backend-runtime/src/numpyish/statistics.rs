@@ -38,7 +38,9 @@ pub fn histogram<T: Real>(
                     return Ok(None);
                 }
                 let end = |end: Result<NdArray<T>>| Ok::<f64, Error>(end?.first().map_or(f64::NAN, |x| x.to_f64()));
-                Ok(Some((end(reduction::min(b, x, Axes::All, false))?, end(reduction::max(b, x, Axes::All, false))?)))
+                let all = |extreme: Result<RawArray>| end(typed(extreme));
+                let (least, most) = (reduction::min_of, reduction::max_of);
+                Ok(Some((all(least(view(x).into(), Axes::All, false))?, all(most(view(x).into(), Axes::All, false))?)))
             })?;
             creation::linspace(b, T::of(low), T::of(high), count, true).map_err(|e| e.within(OP))?
         }

@@ -9,7 +9,11 @@ use super::{
     raw::{RawArray, View, view},
     run,
 };
-use crate::{At, Complex, Element, HostArray, Result, bf16, f16, rules};
+use crate::{
+    At, Complex, Element, HostArray, Result, bf16, f16,
+    raw::{Argument, Finish},
+    rules,
+};
 use ndarray::{Array, ArrayView, Axis, IxDyn, ShapeBuilder, Slice};
 use std::sync::atomic::{Ordering, fence};
 
@@ -85,6 +89,68 @@ impl Change {
             Some(step) if steps.peek().is_none() => Change::One(step),
             first => Change::View(first.into_iter().chain(steps).collect()),
         }
+    }
+}
+
+impl<T: Element> Argument for NdArray<T> {
+    type Array<'a> = View<'a>;
+    type Operand<'a> = View<'a>;
+    type Target<'a> = &'a mut dyn Changeable;
+
+    #[inline(always)]
+    fn array(&self) -> View<'_> {
+        view(self)
+    }
+
+    #[inline(always)]
+    fn target(&mut self) -> &mut dyn Changeable {
+        self
+    }
+
+    #[inline(always)]
+    fn operand(&self) -> View<'_> {
+        view(self)
+    }
+
+    #[inline(always)]
+    fn scalar<'a, U: Element>(x: &'a U) -> View<'a>
+    where
+        T: 'a,
+    {
+        View::scalar(x)
+    }
+}
+
+impl<T: Element, X> Finish<NdArray<T>, X> for RawArray {
+    #[inline(always)]
+    fn finish(self, _: &'static str, _: X) -> Result<NdArray<T>> {
+        Ok(T::numpyish_typed(self))
+    }
+}
+
+impl<T: Element> Finish<NdArray<T>, &NdArray<T>> for Change {
+    #[inline(always)]
+    fn finish(self, _: &'static str, x: &NdArray<T>) -> Result<NdArray<T>> {
+        Ok(T::numpyish_changed(x, self))
+    }
+}
+
+/// An array of any dtype, whose elements an op changes in place.
+pub trait Changeable {
+    /// A view of the array.
+    fn view(&self) -> View<'_>;
+
+    /// Prepares the array for writing; see [`Typed::numpyish_changeable`].
+    fn changeable(&mut self, op: &'static str) -> Result<*mut u8>;
+}
+
+impl<T: Element> Changeable for NdArray<T> {
+    fn view(&self) -> View<'_> {
+        view(self)
+    }
+
+    fn changeable(&mut self, op: &'static str) -> Result<*mut u8> {
+        T::numpyish_changeable(op, self)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
         run::REUSED,
         typed::copied,
     },
-    raw::{RawTarget, TypedArray},
+    raw::{RawHandle, RawTarget, TypedArray},
     rules,
 };
 use ndarray::{ArrayViewD, IxDyn, ShapeBuilder};
@@ -117,6 +117,8 @@ pub(super) fn view_of(tensor: &Tensor, dtype: DType) -> Option<View<'_>> {
     let start = if tensor.size() == 0 { none } else { tensor.data().cast_const().cast() };
     Some(View { start, dtype, shape: tensor.shape(), strides })
 }
+
+impl RawHandle for Tensor {}
 
 impl<T: Element> TypedArray for TorchArray<T> {
     type Raw = Tensor;

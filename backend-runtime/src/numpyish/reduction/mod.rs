@@ -24,22 +24,21 @@ pub use rows::{FoldLoops, fold, fold_of};
 pub use scan::{cumulative_prod, cumulative_sum};
 
 use super::{
-    NdArray, Numpyish,
+    OpContext,
     buffer::Buffer,
     convert::{Value, computed_in, conversion, convert, nonzero_bytes, sum_dtype},
-    raw::{RawArray, view},
+    raw::{RawArray, View},
     source::Source,
-    typed::typed,
 };
-use crate::{Axes, DType, Element, Float, Ordered, Result, rules};
+use crate::{Axes, DType, Result, rules};
 use folding::Folding;
 use lanes::Lanes;
 use plan::Plan;
 use reading::Reading;
 
 /// Sum over axes.
-pub fn sum<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T::Sum>> {
-    typed(sum_of(view(x).into(), axis, keepdims))
+pub fn sum(_: OpContext<'_>, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    sum_of(x.into(), axis, keepdims)
 }
 
 /// Like `sum`, for an array or an unevaluated formula.
@@ -48,8 +47,8 @@ pub fn sum_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
 }
 
 /// Tests whether any element along the axes is nonzero.
-pub fn any<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    typed(any_of(view(x).into(), axis, keepdims))
+pub fn any(_: OpContext<'_>, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    any_of(x.into(), axis, keepdims)
 }
 
 /// Like `any`, for an array or an unevaluated formula.
@@ -58,8 +57,8 @@ pub fn any_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
 }
 
 /// Tests whether all elements along the axes are nonzero.
-pub fn all<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<bool>> {
-    typed(all_of(view(x).into(), axis, keepdims))
+pub fn all(_: OpContext<'_>, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    all_of(x.into(), axis, keepdims)
 }
 
 /// Like `all`, for an array or an unevaluated formula.
@@ -68,8 +67,8 @@ pub fn all_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
 }
 
 /// Largest element over axes.
-pub fn max<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    typed(max_of(view(x).into(), axis, keepdims))
+pub fn max(_: OpContext<'_>, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    max_of(x.into(), axis, keepdims)
 }
 
 /// Like `max`, for an array or an unevaluated formula.
@@ -78,8 +77,8 @@ pub fn max_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
 }
 
 /// Smallest element over axes.
-pub fn min<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    typed(min_of(view(x).into(), axis, keepdims))
+pub fn min(_: OpContext<'_>, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    min_of(x.into(), axis, keepdims)
 }
 
 /// Like `min`, for an array or an unevaluated formula.
@@ -88,8 +87,8 @@ pub fn min_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
 }
 
 /// Arithmetic mean over axes.
-pub fn mean<T: Float>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    typed(mean_of(view(x).into(), axis, keepdims))
+pub fn mean(_: OpContext<'_>, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    mean_of(x.into(), axis, keepdims)
 }
 
 /// Like `mean`, for an array or an unevaluated formula.
@@ -98,14 +97,8 @@ pub fn mean_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
 }
 
 /// Variance over axes.
-pub fn var<T: Float>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    correction: f64,
-    keepdims: bool,
-) -> Result<NdArray<T::Real>> {
-    typed(var_of(view(x).into(), axis, correction, keepdims))
+pub fn var(_: OpContext<'_>, x: View<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
+    var_of(x.into(), axis, correction, keepdims)
 }
 
 /// Like `var`, for an array or an unevaluated formula. A formula is computed twice if that is cheaper than storing its
@@ -115,14 +108,8 @@ pub fn var_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Res
 }
 
 /// Standard deviation over axes.
-pub fn std<T: Float>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Axes,
-    correction: f64,
-    keepdims: bool,
-) -> Result<NdArray<T::Real>> {
-    typed(std_of(view(x).into(), axis, correction, keepdims))
+pub fn std(_: OpContext<'_>, x: View<'_>, axis: Axes, correction: f64, keepdims: bool) -> Result<RawArray> {
+    std_of(x.into(), axis, correction, keepdims)
 }
 
 /// Like `std`, for an array or an unevaluated formula. A formula is computed twice if that is cheaper than storing its
@@ -263,15 +250,39 @@ fn extreme(
     unsafe { plan.array(values) }
 }
 
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::{
+        Axes,
+        numpyish::{reduction, testing::typed_ops},
+    };
+
+    typed_ops! { reduction:
+        sum<T: Element>(x; axis: Axes, keepdims: bool) -> T::Sum;
+        any<T: Element>(x; axis: Axes, keepdims: bool) -> bool;
+        all<T: Element>(x; axis: Axes, keepdims: bool) -> bool;
+        max<T: Ordered>(x; axis: Axes, keepdims: bool) -> T;
+        min<T: Ordered>(x; axis: Axes, keepdims: bool) -> T;
+        mean<T: Float>(x; axis: Axes, keepdims: bool) -> T;
+        var<T: Float>(x; axis: Axes, correction: f64, keepdims: bool) -> T::Real;
+        std<T: Float>(x; axis: Axes, correction: f64, keepdims: bool) -> T::Real;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{
         rows::tests::{count_nonzero, prod},
+        typed::{all, any, max, mean, min, std, sum, var},
         *,
     };
     use crate::{
-        Complex, Error, bf16, f16,
-        numpyish::layout::tests::{counting, layouts},
+        Complex, Element, Error, bf16, f16,
+        numpyish::{
+            NdArray, Numpyish,
+            layout::tests::{counting, layouts},
+        },
     };
     use ndarray::{ArrayD, Axis, IxDyn};
 
