@@ -2,11 +2,10 @@
 //! the transfer of arrays to and from other memory.
 
 use crate::{
-    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, OpInfo,
-    Result, Value,
-    by_name::{Args, RawLibrary},
+    ArrayAttributes, DType, DeviceInfo, EachSource, Element, Error, Float, HostArray, IntoArray, MemoryInfo, Result,
     bytes, device,
     dlpack::{self, CopyMode, DLDevice, ManagedTensor},
+    entry::{self, ArrayMut, ArrayRef, ArrayValue, Outputs, Row},
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Told, Typed},
     host,
     link::{Link, Offer, Peers, Through},
@@ -182,30 +181,37 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
-    /// True if the backend passes calls by name on to [`Arrays::delegate`].
+    /// True if the backend runs ops by their [entries](crate::entry).
     #[doc(hidden)]
-    const DELEGATES: bool = false;
+    const HAS_ENTRIES: bool = false;
 
-    /// Calls an op by name on the library whose arrays this backend holds. `calls` is a
-    /// [`LibraryCalls`](crate::libraries::LibraryCalls).
+    /// Returns whether the row has an entry for the library of the backend.
     #[doc(hidden)]
-    fn delegate(
-        &self,
-        info: &'static OpInfo,
-        _calls: &dyn Any,
-        _args: &[Value<Self>],
-        _options: &[(&str, Value<Self>)],
-    ) -> Result<Value<Self>> {
-        Err(Error::unsupported(info.name, Self::NAME))
+    fn has_entry(&self, _row: &'static Row) -> bool {
+        false
     }
 
-    /// The backend's library, if its functions take arrays whose dtype is known only at run time; otherwise `None`.
+    /// Runs the entry of a row; `None` if the row has no entry for the library of the backend.
     #[doc(hidden)]
-    const RAW: Option<RawLibrary> = None;
+    fn run_row(&self, _row: &'static Row, _call: &mut entry::Call<'_, '_>) -> Result<Option<Outputs>> {
+        Ok(None)
+    }
 
-    /// Calls the library's function for an op. `call` is a [`RawCall`](crate::by_name::RawCall) of this backend.
+    /// Returns an array as an argument of an entry; `None` if the backend has no entries.
     #[doc(hidden)]
-    fn call_raw(&self, op: &'static str, _call: &dyn Any, _args: &Args<'_, Self>) -> Result<Value<Self>> {
+    fn array_ref<T: Element>(_x: &Self::Array<T>) -> Option<ArrayRef<'_>> {
+        None
+    }
+
+    /// Returns an array as an argument that an entry may change; `None` if the backend has no entries.
+    #[doc(hidden)]
+    fn array_mut<T: Element>(_x: &mut Self::Array<T>) -> Option<ArrayMut<'_>> {
+        None
+    }
+
+    /// Converts the result of an entry to an array of this backend. Returns an error if it has another dtype.
+    #[doc(hidden)]
+    fn of_value<T: Element>(op: &'static str, _x: ArrayValue) -> Result<Self::Array<T>> {
         Err(Error::unsupported(op, Self::NAME))
     }
 

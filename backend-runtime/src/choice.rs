@@ -16,6 +16,9 @@ macro_rules! choice {
             /// The names of all variants.
             pub const NAMES: &'static [&'static str] = &[$($text),*];
 
+            /// All variants, in the order of [`Self::NAMES`].
+            pub const ALL: &'static [Self] = &[$($name::$v),*];
+
             /// Returns the name of the variant in the table, which is the name in NumPy.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$v => $text,)* }

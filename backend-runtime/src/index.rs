@@ -126,16 +126,19 @@ enum OwnIndex<B: Arrays> {
 }
 
 impl<B: Arrays> IndexList<B> {
+    /// A list without items.
+    pub(crate) fn empty() -> IndexList<B> {
+        IndexList(Vec::new())
+    }
+
+    /// Appends a clone of the item. The clone of an array shares the memory of the original.
+    pub(crate) fn push(&mut self, item: Index<'_, B>) {
+        self.0.push(OwnIndex::new(item));
+    }
+
     /// Clones the items. The clones of arrays share the memory of the originals.
     pub fn new(indices: Indices<'_, B>) -> IndexList<B> {
-        let one = |item: Index<'_, B>| match item {
-            Index::Slice(slice) => OwnIndex::Plain(slice),
-            Index::New => OwnIndex::New,
-            Index::Rest => OwnIndex::Rest,
-            Index::Array(x) => OwnIndex::Array(x.clone()),
-            Index::Mask(x) => OwnIndex::Mask(x.clone()),
-        };
-        IndexList(indices.iter().map(one).collect())
+        IndexList(indices.iter().map(OwnIndex::new).collect())
     }
 
     /// Converts the list for another backend. `array` and `mask` convert the arrays in the list.
@@ -161,6 +164,16 @@ impl<B: Arrays> IndexList<B> {
 }
 
 impl<B: Arrays> OwnIndex<B> {
+    fn new(item: Index<'_, B>) -> OwnIndex<B> {
+        match item {
+            Index::Slice(slice) => OwnIndex::Plain(slice),
+            Index::New => OwnIndex::New,
+            Index::Rest => OwnIndex::Rest,
+            Index::Array(x) => OwnIndex::Array(x.clone()),
+            Index::Mask(x) => OwnIndex::Mask(x.clone()),
+        }
+    }
+
     fn borrowed(&self) -> Index<'_, B> {
         match self {
             OwnIndex::Plain(slice) => Index::Slice(*slice),

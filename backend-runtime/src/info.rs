@@ -65,8 +65,10 @@ pub enum ParamKind {
     Array(ElementInfo),
     /// An array or a scalar.
     Operand(ElementInfo),
-    /// An array, a scalar or nothing, as a bound of other values.
-    Bound(ElementInfo),
+    /// An array, a scalar or nothing, as a lower bound of other values.
+    LowerBound(ElementInfo),
+    /// An array, a scalar or nothing, as an upper bound of other values.
+    UpperBound(ElementInfo),
     /// A list of arrays.
     Arrays(ElementInfo),
     /// Several axes, or all axes.

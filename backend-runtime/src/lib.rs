@@ -15,13 +15,13 @@ pub mod dlpack;
 pub mod dtype;
 pub mod each;
 pub mod element;
+pub mod entry;
 pub mod error;
 mod foreign;
 pub mod formula;
 pub mod host;
 pub mod index;
 pub mod info;
-pub mod libraries;
 pub mod link;
 #[cfg(any(feature = "cuda", feature = "torch"))]
 mod load;

@@ -264,6 +264,11 @@ impl RawElement {
         self.dtype
     }
 
+    /// Returns a reference to the element's bytes, which are followed by zeros.
+    pub(crate) fn bytes_ref(&self) -> &[u64; 2] {
+        &self.bytes
+    }
+
     /// Returns the element's bytes, followed by zeros.
     pub fn bytes(self) -> [u64; 2] {
         self.bytes

@@ -279,15 +279,21 @@ impl Draw {
         };
         match kind {
             ParamKind::Array(ElementInfo::Int64) => chance.pick(self.indices).into(),
-            ParamKind::Bound(_) if chance.below(4) == 0 => "all".into(),
-            ParamKind::Operand(ElementInfo::T) | ParamKind::Bound(ElementInfo::T) if chance.below(4) == 0 => {
+            ParamKind::LowerBound(_) | ParamKind::UpperBound(_) if chance.below(4) == 0 => "all".into(),
+            ParamKind::Operand(ElementInfo::T)
+            | ParamKind::LowerBound(ElementInfo::T)
+            | ParamKind::UpperBound(ElementInfo::T)
+                if chance.below(4) == 0 =>
+            {
                 chance.pick(self.scalars).into()
             }
             ParamKind::Arrays(_) => {
                 let items: Vec<&str> = (0..chance.below(4)).map(|_| array(chance)).collect();
                 format!("[{}]", items.join(", "))
             }
-            ParamKind::Array(_) | ParamKind::Operand(_) | ParamKind::Bound(_) => array(chance).into(),
+            ParamKind::Array(_) | ParamKind::Operand(_) | ParamKind::LowerBound(_) | ParamKind::UpperBound(_) => {
+                array(chance).into()
+            }
             ParamKind::Target(_) | ParamKind::Host | ParamKind::Bytes => array(chance).into(),
             ParamKind::Axes if chance.below(4) == 0 => "all".into(),
             ParamKind::Axes if chance.below(2) == 0 => list(self.axes, 3, chance),

@@ -132,12 +132,17 @@ impl<B: Arrays> Case<'_, B> {
             return Ok(Value::None);
         }
         match (param.kind, arg) {
-            (ParamKind::Bound(_), Arg::Name(_)) if text == "all" => Ok(Value::All),
-            (ParamKind::Scalar | ParamKind::Operand(_) | ParamKind::Bound(_), Arg::Number(_)) => {
-                self.scalar(text).ok_or_else(wrong)
-            }
+            (ParamKind::LowerBound(_) | ParamKind::UpperBound(_), Arg::Name(_)) if text == "all" => Ok(Value::All),
             (
-                ParamKind::Array(e) | ParamKind::Operand(e) | ParamKind::Bound(e) | ParamKind::Target(e),
+                ParamKind::Scalar | ParamKind::Operand(_) | ParamKind::LowerBound(_) | ParamKind::UpperBound(_),
+                Arg::Number(_),
+            ) => self.scalar(text).ok_or_else(wrong),
+            (
+                ParamKind::Array(e)
+                | ParamKind::Operand(e)
+                | ParamKind::LowerBound(e)
+                | ParamKind::UpperBound(e)
+                | ParamKind::Target(e),
                 Arg::Name(_),
             ) => self.array(param, e, text),
             (ParamKind::Host, Arg::Name(_)) => self.array(param, ElementInfo::T, text),

@@ -15,7 +15,6 @@
 //! ```
 
 mod clock;
-mod named;
 mod profile;
 mod report;
 mod strict;
@@ -32,7 +31,14 @@ pub use tracing::Tracing;
 use crate::{
     AnyBackend, Arrays, Backend, DType, DTypeKind, Element, Error, HostArray, IntoArray, Numeric, Result, dispatch,
     runtime::dlpack::{CopyMode, DLDevice, ManagedTensor},
-    runtime::{EachSource, Wrap, formula, formula::Told, numpyish::raw::HostView},
+    runtime::{
+        EachSource, Wrap,
+        by_name::to_array,
+        entry::{self, ArrayMut, ArrayRef, ArrayValue, Outputs, Row},
+        formula,
+        formula::Told,
+        numpyish::raw::HostView,
+    },
 };
 use ndarray::Dimension;
 use std::{any::Any, fmt, sync::Arc};
@@ -238,6 +244,40 @@ impl<B: Backend> Arrays for Watched<B> {
 
     fn dlpack_device(&self) -> DLDevice {
         self.within.dlpack_device()
+    }
+
+    const HAS_ENTRIES: bool = B::HAS_ENTRIES;
+
+    fn has_entry(&self, row: &'static Row) -> bool {
+        self.within.has_entry(row)
+    }
+
+    fn run_row(&self, row: &'static Row, call: &mut entry::Call<'_, '_>) -> Result<Option<Outputs>> {
+        if !self.within.has_entry(row) {
+            return Ok(None);
+        }
+        let mut running = entry::described::<B, _>(row.info, call, |call| self.begin(call))?;
+        let outputs = self.within.run_row(row, call)?;
+        for x in outputs.iter().flat_map(|outputs| outputs.values(call)) {
+            let x = to_array::<B>(call.op, x)?;
+            dispatch!(x.dtype(), T => {
+                let x = x.get::<T>().ok_or_else(|| Error::dtype(row.info.name, x.dtype()))?;
+                running.running.result(&Seen { array: x, outliers: &|| outliers(&self.within, x) })
+            })?;
+        }
+        Ok(outputs)
+    }
+
+    fn array_ref<T: Element>(x: &B::Array<T>) -> Option<ArrayRef<'_>> {
+        B::array_ref(x)
+    }
+
+    fn array_mut<T: Element>(x: &mut B::Array<T>) -> Option<ArrayMut<'_>> {
+        B::array_mut(x)
+    }
+
+    fn of_value<T: Element>(op: &'static str, x: ArrayValue) -> Result<B::Array<T>> {
+        B::of_value(op, x)
     }
 
     const WATCHES: bool = true;

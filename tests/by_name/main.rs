@@ -144,7 +144,7 @@ fn argument<B: Backend>(b: &B, kind: ParamKind, dtype: DType) -> Value<B> {
         ParamKind::Text => "ij,ij->ij".into(),
         ParamKind::Scalar if dtype == DType::Bool => true.into(),
         ParamKind::Scalar => 1.into(),
-        ParamKind::Axes | ParamKind::AxisOrAll | ParamKind::Bound(_) => Value::All,
+        ParamKind::Axes | ParamKind::AxisOrAll | ParamKind::LowerBound(_) | ParamKind::UpperBound(_) => Value::All,
         ParamKind::Axis => 0.into(),
         ParamKind::Shape => vec![2, 3].into(),
         ParamKind::Signed => vec![6].into(),

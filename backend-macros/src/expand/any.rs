@@ -168,41 +168,41 @@ impl Expand<'_> {
         let watched_synchronize = watched(quote!(#rt::Arrays::synchronize(&**b)));
         let watched_seed = watched(quote!(#rt::Arrays::seed(&**b, seed)));
         let watched_seed_at = watched(quote!(#rt::Arrays::seed_at(&**b, seed, block)));
-        let watched_call = watched(quote!(b.call_by_name(info, calls, args, options)));
-        let delegation = when_watched(quote! {
-            const DELEGATES: bool = true;
+        let watched_has = watched(quote!(b.has_entry(row)));
+        let watched_row = watched(quote!(b.run_row(row, call)));
+        let entries = when_watched(quote! {
+            const HAS_ENTRIES: bool = true;
 
-            fn delegate(
+            fn has_entry(&self, row: &'static #rt::entry::Row) -> bool {
+                match self { #(#any_name::#variant(b) => b.has_entry(row),)* #watched_has }
+            }
+
+            fn run_row(
                 &self,
-                info: &'static #rt::OpInfo,
-                calls: &dyn ::core::any::Any,
-                args: &[#rt::Value<Self>],
-                options: &[(&str, #rt::Value<Self>)],
-            ) -> #rt::Result<#rt::Value<Self>> {
-                let Some(calls) = calls.downcast_ref::<#rt::libraries::LibraryCalls>() else {
-                    return Err(#rt::Error::unsupported(info.name, Self::NAME));
-                };
-                match self {
-                    #(#any_name::#variant(b) => #rt::by_name::call_on_library(b, info.name, calls.#get, args, options),)*
-                    #watched_call
+                row: &'static #rt::entry::Row,
+                call: &mut #rt::entry::Call<'_, '_>,
+            ) -> #rt::Result<Option<#rt::entry::Outputs>> {
+                match self { #(#any_name::#variant(b) => b.run_row(row, call),)* #watched_row }
+            }
+
+            fn array_ref<T: #rt::Element>(x: &#any_array<T>) -> Option<#rt::entry::ArrayRef<'_>> {
+                match x { #(#any_array::#variant(x) => <#ty as #rt::Arrays>::array_ref(x),)* }
+            }
+
+            fn array_mut<T: #rt::Element>(x: &mut #any_array<T>) -> Option<#rt::entry::ArrayMut<'_>> {
+                match x { #(#any_array::#variant(x) => <#ty as #rt::Arrays>::array_mut(x),)* }
+            }
+
+            fn of_value<T: #rt::Element>(op: &'static str, x: #rt::entry::ArrayValue) -> #rt::Result<#any_array<T>> {
+                match x {
+                    #(
+                        #rt::entry::ArrayValue::#variant(_) => {
+                            <#ty as #rt::Arrays>::of_value(op, x).map(#any_array::#variant)
+                        }
+                    )*
+                    other => Err(#rt::Error::backend(op, Self::NAME, other.backend())),
                 }
             }
-        });
-        let holds = when_watched(quote! {
-            #(
-                impl #rt::by_name::Holds<#ty> for #any_name {
-                    fn held<'a, T: #rt::Element>(
-                        x: &'a #any_array<T>,
-                        op: &'static str,
-                    ) -> #rt::Result<&'a <#ty as #rt::Arrays>::Array<T>> {
-                        x.#get(op)
-                    }
-
-                    fn hold<T: #rt::Element>(x: <#ty as #rt::Arrays>::Array<T>) -> #any_array<T> {
-                        #any_array::#variant(x)
-                    }
-                }
-            )*
         });
         let watched_state = watched(quote!(#rt::Arrays::random_state(&**b)));
         quote! {
@@ -315,8 +315,6 @@ impl Expand<'_> {
                     }
                 )*
             }
-
-            #holds
 
             // if the enum has only one backend, the arms for arrays of other backends are unreachable
             #[allow(unreachable_patterns)]
@@ -433,7 +431,7 @@ impl Expand<'_> {
 
                 #watched_fusion
 
-                #delegation
+                #entries
 
                 // a watched backend offers no link between GPUs: its arrays are sent through the host, by calls that
                 // the watcher sees

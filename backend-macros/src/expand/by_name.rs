@@ -106,7 +106,7 @@ impl Expand<'_> {
 
     /// Generates a `match` arm for each dtype of the set named `set`. If `only` is not `None`, only its dtypes get an
     /// arm.
-    fn by_dtype(
+    pub(super) fn by_dtype(
         &self,
         set: &str,
         only: Option<&[&str]>,

@@ -110,8 +110,8 @@ impl Expand<'_> {
     /// Generates a constant with the description of the row, and a function that calls the op by name.
     fn described(&self, op: &Op) -> TokenStream {
         let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
-        let (bounds, dispatch, delegate) = (self.backend_bounds(), self.in_its_dtype(op, None), self.delegate(op));
-        let (raw, functions) = self.by_raw_name(op);
+        let (bounds, dispatch) = (self.backend_bounds(), self.in_its_dtype(op, None));
+        let (row, by_entry) = (self.row_constant(op), self.by_entry(op));
         quote! {
             impl #module::#item {
                 /// Description of the op's parameters and results, as data.
@@ -124,41 +124,14 @@ impl Expand<'_> {
                     args: &[#rt::Value<B>],
                     options: &[(&str, #rt::Value<B>)],
                 ) -> #rt::Result<#rt::Value<B>> {
-                    #delegate
-                    #raw
+                    #by_entry
                     let args = &#rt::by_name::Args::new(b, Self::INFO, args, options)?;
                     #rt::located({ #dispatch }, (::core::file!(), ::core::line!()))
                 }
 
-                #functions
+                #row
             }
         }
-    }
-
-    /// Generates a statement for calls by name: on a backend that holds arrays of several libraries, it passes the call
-    /// on to the library of the arrays. Returns `None` for rows that are written once for any backend, and for rows of
-    /// a user's table, because the backends of such a table need not include all libraries.
-    fn delegate(&self, op: &Op) -> Option<TokenStream> {
-        let is_free = |b: &Backend| op.maps.get(&b.name).is_some_and(Map::is_free);
-        if self.extension.is_some() || self.model.backends.iter().any(is_free) {
-            return None;
-        }
-        let rt = self.rt();
-        let libraries: Vec<Ident> = self.model.backends.iter().map(|b| id(&b.name)).collect();
-        let types = self.model.backends.iter().map(|b| self.backend_type(b));
-        Some(quote! {
-            // the condition is a constant: for a backend that delegates its calls, the code after this `if` is not
-            // compiled
-            if const { <B as #rt::Arrays>::DELEGATES } {
-                // a build may lack some libraries; if it has all of them, `..NONE` adds no field
-                #[allow(clippy::needless_update)]
-                let calls = #rt::libraries::LibraryCalls {
-                    #(#libraries: Some(Self::call::<#types>),)*
-                    ..#rt::libraries::LibraryCalls::NONE
-                };
-                return #rt::Arrays::delegate(b, Self::INFO, &calls, args, options);
-            }
-        })
     }
 
     /// Generates the description of the row as data, which is an `OpInfo`.

@@ -91,16 +91,16 @@ impl Expand<'_> {
                     read: typed("operand", Some(e.clone()), |read| quote!(#read.operand())),
                     info: quote!(Operand(#of)),
                 };
-                let (end, function) = match absent {
+                let (end, function, info) = match absent {
                     Absent::Refused => return operand,
-                    Absent::Lowest => (quote!(#rt::Lowest), "lower_bound"),
-                    Absent::Highest => (quote!(#rt::Highest), "upper_bound"),
+                    Absent::Lowest => (quote!(#rt::Lowest), "lower_bound", quote!(LowerBound(#of))),
+                    Absent::Highest => (quote!(#rt::Highest), "upper_bound", quote!(UpperBound(#of))),
                 };
                 Code {
                     method: quote!(impl #rt::IntoBound<'a, Self, #e, #end, #marker>),
                     convert: Some(quote!(into_bound())),
                     read: typed(function, Some(e), |read| quote!(#read.operand())),
-                    info: quote!(Bound(#of)),
+                    info,
                     ..operand
                 }
             }
@@ -243,15 +243,6 @@ impl Expand<'_> {
     pub fn function_type(&self, param: &Param, op: &Op) -> TokenStream {
         let ty = self.code_of(param, op).function;
         if param.default == Some(DefaultValue::None) { quote!(Option<#ty>) } else { ty }
-    }
-
-    /// The type that a call by name reads for a parameter of this kind. It is `()` for kinds that are not read as a
-    /// value, such as arrays.
-    pub fn value_type(&self, kind: &Kind, op: &Op) -> TokenStream {
-        match self.code(kind, op, &hidden("K")).read {
-            Read::Value(ty) => ty,
-            Read::Typed { .. } => quote!(()),
-        }
     }
 
     /// Generates the expression that reads a positional argument from `args`, the values of a call by name.

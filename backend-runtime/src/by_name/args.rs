@@ -49,7 +49,10 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
         for (param, value) in op.params.iter().zip(&args.values) {
             // as in NumPy, omitted axes mean all axes, and omitted bounds mean no bounds
-            let may_lack = matches!(param.kind, ParamKind::Axes | ParamKind::AxisOrAll | ParamKind::Bound(_));
+            let may_lack = matches!(
+                param.kind,
+                ParamKind::Axes | ParamKind::AxisOrAll | ParamKind::LowerBound(_) | ParamKind::UpperBound(_)
+            );
             if value.is_none() && param.default.is_none() && !may_lack {
                 return fail(format!("`{}` is missing; it takes {}", param.name, args.names()));
             }
@@ -433,7 +436,7 @@ impl ParamInfo {
         use ParamKind::*;
         let of_t = |e| e == ElementInfo::T;
         match self.kind {
-            Array(e) | Operand(e) | Bound(e) | Arrays(e) | Target(e) => of_t(e),
+            Array(e) | Operand(e) | LowerBound(e) | UpperBound(e) | Arrays(e) | Target(e) => of_t(e),
             kind => matches!(kind, Scalar | Host),
         }
     }

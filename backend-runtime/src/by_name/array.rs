@@ -47,6 +47,17 @@ macro_rules! dyn_array {
             fn as_any(&self) -> &dyn Any {
                 match self { $(DynArray::$variant(x) => x,)* }
             }
+
+            fn as_any_mut(&mut self) -> &mut dyn Any {
+                match self { $(DynArray::$variant(x) => x,)* }
+            }
+
+            /// Returns the array if `T` is its dtype, and otherwise `None`.
+            pub fn into_typed<T: Element>(self) -> Option<B::Array<T>> {
+                match self {
+                    $(DynArray::$variant(x) => (&mut Some(x) as &mut dyn Any).downcast_mut::<Option<B::Array<T>>>()?.take(),)*
+                }
+            }
         }
 
         impl<B: Arrays> fmt::Debug for DynArray<B> {
@@ -71,6 +82,11 @@ impl<B: Arrays> DynArray<B> {
     /// Returns the array if `T` is its dtype, and otherwise `None`.
     pub fn get<T: Element>(&self) -> Option<&B::Array<T>> {
         self.as_any().downcast_ref()
+    }
+
+    /// Returns the array exclusively if `T` is its dtype, and otherwise `None`.
+    pub(crate) fn get_mut<T: Element>(&mut self) -> Option<&mut B::Array<T>> {
+        self.as_any_mut().downcast_mut()
     }
 
     /// Returns the bytes of the elements in C order, like [`Arrays::to_bytes`].

@@ -7,8 +7,7 @@
 
 mod args;
 mod array;
-mod delegate;
-mod described;
+mod entry;
 mod literal;
 mod program;
 mod raw;
@@ -16,10 +15,10 @@ mod value;
 
 pub use args::{Args, ArrayArg, OperandArg};
 pub use array::DynArray;
-pub use delegate::{CallOf, Holds, call_on_library};
+pub use entry::to_array;
 pub use literal::ToLiteral;
 pub use program::Program;
-pub use raw::{RawArg, RawArrays, RawCall, RawLibrary, RawOperandArg, raw_list};
+pub use raw::RawArrays;
 pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};

@@ -52,39 +52,6 @@ impl<B: Arrays> Value<B> {
         Ok(Value::List(list))
     }
 
-    /// Converts the arrays in the value to arrays of another backend; `convert` converts one of them.
-    pub(super) fn with_arrays<C: Arrays>(
-        &self,
-        op: &'static str,
-        convert: &mut dyn FnMut(&DynArray<B>) -> Result<DynArray<C>>,
-    ) -> Result<Value<C>> {
-        Ok(match self {
-            Value::Array(x) => Value::Array(convert(x)?),
-            Value::Bool(x) => Value::Bool(*x),
-            Value::Integer(x) => Value::Integer(*x),
-            Value::Float(x) => Value::Float(*x),
-            Value::Complex(x) => Value::Complex(*x),
-            Value::Text(x) => Value::Text(x.clone()),
-            Value::List(items) => {
-                let mut list = rules::list(op, items.len())?;
-                for item in items {
-                    list.push(item.with_arrays(op, convert)?);
-                }
-                Value::List(list)
-            }
-            Value::Slice(x) => Value::Slice(*x),
-            Value::Bytes(x) => {
-                let mut bytes = rules::list(op, x.len())?;
-                bytes.extend_from_slice(x);
-                Value::Bytes(bytes)
-            }
-            Value::All => Value::All,
-            Value::New => Value::New,
-            Value::Rest => Value::Rest,
-            Value::None => Value::None,
-        })
-    }
-
     /// Returns the array if the value is an array, and otherwise `None`.
     pub fn as_array(&self) -> Option<&DynArray<B>> {
         match self {

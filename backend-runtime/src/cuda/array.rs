@@ -52,6 +52,11 @@ pub struct RawArray {
 }
 
 impl RawArray {
+    /// Lengths of the axes.
+    pub(crate) fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
     /// Number of elements.
     pub(crate) fn size(&self) -> usize {
         self.shape.iter().product()
@@ -177,6 +182,11 @@ pub(super) fn wrong_dtype(op: &'static str, found: &RawArray, dtype: DType) -> E
 }
 
 impl<T: Element> CudaArray<T> {
+    /// The raw array, for changes that keep its dtype.
+    pub(super) fn raw_mut(&mut self) -> &mut RawArray {
+        &mut self.raw
+    }
+
     /// Wraps a raw array; panics if its dtype is not `T`'s dtype.
     pub(crate) fn of(raw: RawArray) -> CudaArray<T> {
         assert_eq!(raw.dtype, T::DTYPE, "an array was made for another dtype");

@@ -10,9 +10,9 @@ use super::{
 };
 use crate::{
     ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
-    Value,
-    by_name::{Args, RawArrays, RawCall, RawLibrary},
+    by_name::RawArrays,
     dlpack::{CopyMode, DLDevice, ManagedTensor},
+    entry::{ArrayMut, ArrayRef, ArrayValue, Call, Outputs, Row},
     formula::{Input, Layout, Node, Reduction, Typed},
     link::{Link, Offer, Peers, Through},
     raw::TypedArray,
@@ -37,12 +37,28 @@ impl Arrays for Cuda {
 
     const NAME: &'static str = "cuda";
 
-    const RAW: Option<RawLibrary> = Some(RawLibrary::Cuda);
+    const HAS_ENTRIES: bool = true;
 
-    fn call_raw(&self, op: &'static str, call: &dyn Any, args: &Args<'_, Self>) -> Result<Value<Self>> {
-        match call.downcast_ref::<RawCall<Self>>() {
-            Some(call) => call(self, args),
-            None => Err(Error::unsupported(op, Self::NAME)),
+    fn has_entry(&self, row: &'static Row) -> bool {
+        row.cuda.is_some()
+    }
+
+    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Option<Outputs>> {
+        row.cuda.map(|entry| entry(self, call)).transpose()
+    }
+
+    fn array_ref<T: Element>(x: &CudaArray<T>) -> Option<ArrayRef<'_>> {
+        Some(ArrayRef::Cuda(x.raw()))
+    }
+
+    fn array_mut<T: Element>(x: &mut CudaArray<T>) -> Option<ArrayMut<'_>> {
+        Some(ArrayMut::Cuda(x.raw_mut()))
+    }
+
+    fn of_value<T: Element>(op: &'static str, x: ArrayValue) -> Result<CudaArray<T>> {
+        match x {
+            ArrayValue::Cuda(x) => CudaArray::from_raw(op, x),
+            other => Err(Error::backend(op, Self::NAME, other.backend())),
         }
     }
 

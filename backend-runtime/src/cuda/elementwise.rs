@@ -74,7 +74,7 @@ fn each<F: EachSource, T: Element, U: Element>(b: &Cuda, f: &F, inputs: &[Input]
     moving_named(b, F::NAME, expression, f.params(), inputs, F::MOVED, U::DTYPE).map(CudaArray::of)
 }
 
-fn moving_named(
+pub(super) fn moving_named(
     b: &Cuda,
     name: &'static str,
     expression: Expression,

@@ -36,6 +36,7 @@ mod copy;
 pub mod creation;
 mod device;
 pub mod elementwise;
+pub mod entry;
 mod error;
 mod exchange;
 pub mod fft;

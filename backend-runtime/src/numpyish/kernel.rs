@@ -53,6 +53,11 @@ impl Kernel {
         self.output
     }
 
+    /// Dtype of the operand `i`.
+    pub fn input(&self, i: usize) -> DType {
+        self.inputs[i]
+    }
+
     /// Returns whether one call of a loop handles any number of elements if the operands in the bit set `scalars` are
     /// scalars.
     #[inline(always)]

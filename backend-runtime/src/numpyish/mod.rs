@@ -11,6 +11,7 @@ pub mod convolution;
 pub mod copy;
 pub mod creation;
 pub mod elementwise;
+pub mod entry;
 pub mod fft;
 pub mod formula;
 pub mod images;
@@ -44,7 +45,13 @@ mod turns;
 pub mod typed;
 pub mod walk;
 
-use crate::{Arrays, DeviceInfo, Element, HostArray, Result, device::host, random::Stream, rules};
+use crate::{
+    Arrays, DeviceInfo, Element, Error, HostArray, Result,
+    device::host,
+    entry::{ArrayMut, ArrayRef, ArrayValue, Call, Outputs, Row},
+    random::Stream,
+    rules,
+};
 use std::sync::LazyLock;
 
 /// An array of [`Numpyish`]: a reference-counted ndarray of any rank.
@@ -96,6 +103,35 @@ impl Arrays for Numpyish {
     type Array<T: Element> = NdArray<T>;
 
     const NAME: &'static str = "numpyish";
+
+    const HAS_ENTRIES: bool = true;
+
+    fn has_entry(&self, row: &'static Row) -> bool {
+        row.numpyish.is_some()
+    }
+
+    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Option<Outputs>> {
+        row.numpyish.map(|entry| entry(self, call)).transpose()
+    }
+
+    fn array_ref<T: Element>(x: &NdArray<T>) -> Option<ArrayRef<'_>> {
+        Some(ArrayRef::Numpyish(x))
+    }
+
+    fn array_mut<T: Element>(x: &mut NdArray<T>) -> Option<ArrayMut<'_>> {
+        Some(ArrayMut::Numpyish(x))
+    }
+
+    fn of_value<T: Element>(op: &'static str, x: ArrayValue) -> Result<NdArray<T>> {
+        match x {
+            ArrayValue::Numpyish(x) => {
+                let dtype = x.dtype();
+                x.into_typed::<T>().ok_or_else(|| Error::dtype(op, dtype))
+            }
+            #[allow(unreachable_patterns)] // a build may have no other library
+            other => Err(Error::backend(op, Self::NAME, other.backend())),
+        }
+    }
 
     #[inline]
     fn to_ndarray<T: Element>(&self, x: &NdArray<T>) -> Result<NdArray<T>> {

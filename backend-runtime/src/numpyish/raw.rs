@@ -198,6 +198,11 @@ impl RawArray {
         (self.buffer, self.shape, self.strides)
     }
 
+    /// Dtype of the elements.
+    pub fn dtype(&self) -> DType {
+        self.buffer.dtype()
+    }
+
     /// Strides of the axes, in elements.
     pub fn strides(&self) -> Vec<isize> {
         match &self.strides {

@@ -83,14 +83,15 @@ impl<T: Element> TorchArray<T> {
 }
 
 impl<T: Element> TorchArray<T> {
+    /// The tensor, for changes that keep its dtype.
+    pub(super) fn raw_mut(&mut self) -> &mut Tensor {
+        &mut self.tensor
+    }
+
     /// Returns whether a result may overwrite the memory. This requires that the memory is on the host, that it is
     /// large enough to be worth reusing, and that this array is its only handle.
     pub(super) fn is_alone(&self) -> bool {
-        let bytes = self.tensor.size().saturating_mul(size_of::<T>());
-        let alone = bytes >= REUSED && self.tensor.device() < 0 && self.tensor.is_alone(1);
-        // the fence orders the reads of threads that have dropped their handles before the writes that follow
-        fence(Ordering::Acquire);
-        alone
+        is_alone(&self.tensor, T::DTYPE)
     }
 
     /// A view of a tensor on the host; `None` on a GPU, or if a bool is neither 0 nor 1.
@@ -100,6 +101,15 @@ impl<T: Element> TorchArray<T> {
         // nor are freed while `self` is borrowed; the shim resolves lazy conjugation and negation.
         Some(unsafe { HostView::new(start.cast(), shape, strides) })
     }
+}
+
+/// Returns whether a result may overwrite the memory of a tensor of dtype `dtype`; see [`TorchArray::is_alone`].
+pub(super) fn is_alone(tensor: &Tensor, dtype: DType) -> bool {
+    let bytes = tensor.size().saturating_mul(dtype.size());
+    let alone = bytes >= REUSED && tensor.device() < 0 && tensor.is_alone(1);
+    // the fence orders the reads of threads that have dropped their handles before the writes that follow
+    fence(Ordering::Acquire);
+    alone
 }
 
 /// A view of a tensor on the host; `None` if it has another dtype, is on a GPU, or has a bool that is neither 0 nor 1.

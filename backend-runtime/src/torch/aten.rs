@@ -89,6 +89,12 @@ pub fn aten<T: Element, R: FromTensors>(b: &Torch, aten: &Aten, args: &[Arg<'_>]
     R::from_tensors(&mut results, &back)
 }
 
+/// Like [`aten`], for a call of dtype `dtype` with one result, whose dtype is `result`.
+pub fn aten_of_dtype(b: &Torch, aten: &Aten, dtype: DType, args: &[Arg<'_>], result: DType) -> Result<Tensor> {
+    let (mut results, back) = called(b, aten, dtype, args)?;
+    back.left(results.tensor()?, result)
+}
+
 /// Calls libtorch's op with the arguments of this crate's op, for a call of dtype `dtype`.
 fn called<'b>(b: &'b Torch, aten: &Aten, dtype: DType, args: &[Arg<'_>]) -> Result<(Results, Back<'b>)> {
     let on = OpContext::new(b, aten.op, dtype);

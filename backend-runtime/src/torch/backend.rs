@@ -6,14 +6,15 @@ use super::{
     tensor::{MPS, Tensor, device_name},
 };
 use crate::{
-    Arrays, DType, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result, Value,
-    by_name::{Args, RawArrays, RawCall, RawLibrary},
+    Arrays, DType, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
+    by_name::RawArrays,
     dlpack::{CopyMode, DLDevice, ManagedTensor},
+    entry::{ArrayMut, ArrayRef, ArrayValue, Call, Outputs, Row},
     numpyish::{Numpyish, raw::HostView},
     random::Stream,
     raw::TypedArray,
 };
-use std::{any::Any, fmt};
+use std::fmt;
 
 /// libtorch on one device. Cheap to clone; clones share the stream of random numbers.
 #[derive(Clone, Debug)]
@@ -113,12 +114,28 @@ impl Arrays for Torch {
 
     const NAME: &'static str = "torch";
 
-    const RAW: Option<RawLibrary> = Some(RawLibrary::Torch);
+    const HAS_ENTRIES: bool = true;
 
-    fn call_raw(&self, op: &'static str, call: &dyn Any, args: &Args<'_, Self>) -> Result<Value<Self>> {
-        match call.downcast_ref::<RawCall<Self>>() {
-            Some(call) => call(self, args),
-            None => Err(Error::unsupported(op, Self::NAME)),
+    fn has_entry(&self, row: &'static Row) -> bool {
+        row.torch.is_some()
+    }
+
+    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Option<Outputs>> {
+        row.torch.map(|entry| entry(self, call)).transpose()
+    }
+
+    fn array_ref<T: Element>(x: &TorchArray<T>) -> Option<ArrayRef<'_>> {
+        Some(ArrayRef::Torch(x.raw()))
+    }
+
+    fn array_mut<T: Element>(x: &mut TorchArray<T>) -> Option<ArrayMut<'_>> {
+        Some(ArrayMut::Torch(x.raw_mut()))
+    }
+
+    fn of_value<T: Element>(op: &'static str, x: ArrayValue) -> Result<TorchArray<T>> {
+        match x {
+            ArrayValue::Torch(x) => TorchArray::from_raw(op, x),
+            other => Err(Error::backend(op, Self::NAME, other.backend())),
         }
     }
 

@@ -34,6 +34,7 @@ pub mod casting;
 pub mod convolution;
 pub mod creation;
 pub mod elementwise;
+pub mod entry;
 pub mod fft;
 pub mod images;
 pub mod indexing;

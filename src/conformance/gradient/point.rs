@@ -245,7 +245,8 @@ impl Point {
         let element = match param.kind {
             ParamKind::Array(e)
             | ParamKind::Operand(e)
-            | ParamKind::Bound(e)
+            | ParamKind::LowerBound(e)
+            | ParamKind::UpperBound(e)
             | ParamKind::Arrays(e)
             | ParamKind::Target(e) => e,
             _ => return None,

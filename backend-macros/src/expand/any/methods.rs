@@ -18,7 +18,7 @@ impl Expand<'_> {
             let (signature, convert) = (self.signature(op, op.has_options()), self.convert(op));
             let run = match has_plain_arguments(op) {
                 true => self.once_per_dtype(op, any, rest),
-                false => self.located(op, &self.chosen(op, any, rest, &quote!(self), None)),
+                false => self.located(op, &self.run_on_any(op, any, rest, &quote!(self), None)),
             };
             quote!(#[inline] #signature { #convert #run })
         });
@@ -68,7 +68,7 @@ impl Expand<'_> {
         let names: Vec<Ident> = names.collect();
         let within = hidden("within");
         let again = quote!(run::<#second T>(#within, #(#names),* #given));
-        let body = self.chosen(op, any, rest, &quote!(#backend), Some(&again));
+        let body = self.run_on_any(op, any, rest, &quote!(#backend), Some(&again));
         quote! {
             #[inline(never)]
             #[track_caller]
@@ -76,6 +76,16 @@ impl Expand<'_> {
             fn run<'a, #dtypes>(#backend: &#ty, #(#args),* #options) -> #rt::Result<#output> { #body }
             run::<#second T>(self, #(#names),* #given)
         }
+    }
+
+    /// Generates the code that runs the op on the backend in the enum `on`: by the row's entry if the row has one for
+    /// every library, and otherwise as [`Expand::chosen`] describes.
+    fn run_on_any(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream, again: Option<&TokenStream>) -> TokenStream {
+        if !any.is_watched || !self.has_all_entries(op) {
+            return self.chosen(op, any, rest, on, again);
+        }
+        let (rt, open, run) = (self.rt(), self.open_options(op), self.run_entry(op, any, on));
+        quote!({ #open #rt::located({ #run }, (::core::file!(), ::core::line!())) })
     }
 
     /// Generates the `match` that runs the op on the backend in the enum `on`. A row that is written once for any
@@ -86,7 +96,10 @@ impl Expand<'_> {
         let (rt, name) = (self.rt(), &op.name);
         let map_of = |member: &Member| member.column.as_ref().and_then(|column| op.maps.get(column));
         let over_any = any.members.iter().filter_map(map_of).find(|map| map.is_free());
+        let entries = if any.is_watched { self.entries(op) } else { Vec::new() };
+        let has_entry = |member: &&Member| entries.iter().any(|b| Some(&b.name) == member.column.as_ref());
         let own = any.members.iter().filter(|member| over_any.is_none() || map_of(member) != over_any);
+        let own = own.filter(|member| !has_entry(member));
         let arms = own.map(|member| self.any_arm(op, any, member));
         let watched = any.is_watched.then(|| self.watched_arm(op, any, again));
         let rest = match over_any {
@@ -94,9 +107,104 @@ impl Expand<'_> {
                 let (open, call) = (self.open_options(op), self.over_any_backend(op, map, on));
                 Some(quote!(_ => { #open #rt::located({ #call }, (::core::file!(), ::core::line!())) }))
             }
-            None => rest.then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),)),
+            None => {
+                (rest || !entries.is_empty()).then(|| quote!(_ => Err(#rt::Error::unsupported(#name, "this backend")),))
+            }
         };
-        quote!(match #on { #(#arms)* #watched #rest })
+        let entered = (!entries.is_empty()).then(|| {
+            let (item, b) = (self.item_path(op), hidden("b"));
+            let (open, run) = (self.open_options(op), self.run_entry(op, any, &quote!(#b)));
+            quote! {
+                #b if #rt::Arrays::has_entry(#b, #item::ROW) => {
+                    #open
+                    #rt::located({ #run }, (::core::file!(), ::core::line!()))
+                }
+            }
+        });
+        quote!(match #on { #watched #entered #(#arms)* #rest })
+    }
+
+    /// Generates the call of the row's entry on the backend `on`, and the conversions of its arguments and results.
+    fn run_entry(&self, op: &Op, any: &Any, on: &TokenStream) -> TokenStream {
+        let (rt, name, item, ty) = (self.rt(), &op.name, self.item_path(op), &any.name);
+        let (arg, args, outputs) = (quote!(#rt::entry::Arg), hidden("args"), hidden("outputs"));
+        let reuses = self.has_loop(op);
+        let owned = op.params.iter().filter(|p| match p.kind {
+            Kind::Operand(..) => true,
+            Kind::Array(_) => reuses && p.default.is_none(),
+            _ => false,
+        });
+        let owned = owned.map(|p| {
+            let n = id(&p.name);
+            quote!(let mut #n = #n;)
+        });
+        let values = op.params.iter().map(|p| {
+            let n = id(&p.name);
+            match &p.kind {
+                Kind::Array(e) => {
+                    let e = elem(*e, op);
+                    match (&p.default, reuses) {
+                        (Some(_), _) => quote!(#arg::optional::<#ty, #e>(#n.as_deref())),
+                        (None, true) => quote!(#arg::given::<#ty, #e>(&mut #n)),
+                        (None, false) => quote!(#arg::array::<#ty, #e>(&#n)),
+                    }
+                }
+                Kind::Operand(e, _) => {
+                    let e = elem(*e, op);
+                    quote!(#arg::operand::<#ty, #e>(&mut #n))
+                }
+                Kind::Arrays(e) => {
+                    let e = elem(*e, op);
+                    quote!(#arg::arrays::<#ty, #e>(&#n))
+                }
+                Kind::Target(e) => {
+                    let e = elem(*e, op);
+                    quote!(#arg::target::<#ty, #e>(#n))
+                }
+                Kind::Index => quote!(#arg::index::<#ty>(#n)),
+                Kind::Scalar => quote!(#arg::element(#n)),
+                Kind::Choice(_) => quote!(#arg::Choice(#n as usize)),
+                Kind::Widths => quote!(#arg::from(#n.as_slice())),
+                Kind::Signed => quote!(#arg::from(&*#n)),
+                _ => quote!(#arg::from(#n)),
+            }
+        });
+        let each = if self.has_loop(op) { quote!(Some(#item::each_loop::<T>())) } else { quote!(None) };
+        let one = |e: Elem, function: &str| {
+            let (e, function) = (elem(e, op), id(function));
+            quote!(#rt::entry::#function::<#ty, #e>)
+        };
+        let finish = match &op.result {
+            _ if op.target().is_some() => quote!({ let _ = #outputs; Ok(()) }),
+            Out::One(e) => {
+                let one = one(*e, "one");
+                quote!(#one(#name, #outputs))
+            }
+            Out::List(e) => {
+                let list = one(*e, "list");
+                quote!(#list(#name, #outputs))
+            }
+            Out::Fields(fields) => {
+                let (path, values) = (self.result_path(op), hidden("values"));
+                let fields = fields.iter().map(|f| {
+                    let (n, field) = (id(&f.name), one(f.elem, "field"));
+                    quote!(#n: #field(#name, &mut #values)?)
+                });
+                quote!({
+                    let mut #values = #rt::entry::fields(#name, #outputs)?;
+                    Ok(#path { #(#fields),* })
+                })
+            }
+            Out::Plain(_) => quote!(Err(#rt::Error::unsupported(#name, <#ty as #rt::Arrays>::NAME))),
+        };
+        quote! {
+            #(#owned)*
+            let mut #args = [#(#values),*];
+            match #rt::entry::run(#on, #item::ROW, <T as #rt::Element>::DTYPE, #each, &mut #args) {
+                Ok(#outputs) => #finish,
+                Err(why) => Err(why),
+            }
+        }
     }
 
     /// Generates the arm for the variant `Watched`. Between the messages to the watcher, the arm runs the op on the

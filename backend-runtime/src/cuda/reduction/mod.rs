@@ -160,7 +160,7 @@ pub fn fold<U: Element, T: Element, F: FoldSource>(
 }
 
 #[allow(clippy::too_many_arguments)] // the fields of a reduction, and the arguments of its call
-fn fold_of(
+pub(in super::super) fn fold_of(
     b: &Cuda,
     op: &'static str,
     kernel: &FoldKernel,

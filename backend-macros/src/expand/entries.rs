@@ -1,0 +1,290 @@
+//! Generates the entries of rows: for each library, a function that takes arrays whose dtype is known only at run
+//! time. It reads the arguments of a call, and calls the function that the row names, or the loop of the row's
+//! expression. Backends that are chosen at run time and calls by name run rows by their entries.
+
+use super::*;
+
+impl Expand<'_> {
+    /// The names of the libraries for which a row has an entry.
+    pub(super) fn entries(&self, op: &Op) -> Vec<&Backend> {
+        let has_entry = |backend: &&Backend| {
+            let is_library = ["numpyish", "cuda", "torch"].contains(&backend.name.as_str());
+            let map = op.maps.get(&backend.name);
+            is_library && map.is_some_and(|map| self.is_entry(op, backend, map))
+        };
+        let is_of_base = self.extension.is_none() && self.overlay.is_none();
+        if is_of_base { self.model.backends.iter().filter(has_entry).collect() } else { Vec::new() }
+    }
+
+    fn is_entry(&self, op: &Op, backend: &Backend, map: &Map) -> bool {
+        let is_plain = op.params.iter().all(|p| p.kind != Kind::Host) && !matches!(op.result, Out::Plain(_));
+        let is_called = match map {
+            Map::Call(path) => backend.is_raw(path),
+            Map::Each { .. } | Map::Aten(_) => true,
+            Map::Fold(_) => backend.name != "torch",
+            Map::Compose(_) | Map::Generic(_) => false,
+        };
+        is_plain && is_called && op.second.is_none()
+    }
+
+    /// Returns whether a row has an entry for every library. Its method then needs no other code on a backend that is
+    /// chosen at run time.
+    pub(super) fn has_all_entries(&self, op: &Op) -> bool {
+        let libraries = self.model.backends.iter().filter(|b| !b.wrap).count();
+        libraries > 0 && self.entries(op).len() == libraries
+    }
+
+    /// Generates the constant `ROW` of a row's item, the entries of the row, and the function that returns the loop of
+    /// an elementwise op.
+    pub(super) fn row_constant(&self, op: &Op) -> TokenStream {
+        let (rt, entries) = (self.rt(), self.entries(op));
+        if entries.is_empty() {
+            return quote!();
+        }
+        let with = entries.iter().map(|backend| {
+            let (with, name) = (format_ident!("with_{}", backend.name), id(&backend.name));
+            quote!(.#with(Self::#name))
+        });
+        let functions = entries.iter().map(|backend| self.entry(op, backend));
+        let each = self.each_loop(op);
+        quote! {
+            /// The op's entries, for backends whose library is chosen at run time.
+            #[doc(hidden)]
+            pub const ROW: &'static #rt::entry::Row = &#rt::entry::Row::new(Self::INFO)#(#with)*;
+
+            #each
+            #(#functions)*
+        }
+    }
+
+    /// Returns whether a row is computed by an elementwise loop on a library that has entries.
+    pub(super) fn has_loop(&self, op: &Op) -> bool {
+        let is_each = |b: &&Backend| matches!(op.maps.get(&b.name), Some(Map::Each { .. }));
+        self.entries(op).iter().any(is_each)
+    }
+
+    /// Generates the function that returns the loop of an elementwise op in the dtype `T`.
+    fn each_loop(&self, op: &Op) -> TokenStream {
+        if !self.has_loop(op) {
+            return quote!();
+        }
+        let (rt, bound, item) = (self.rt(), self.bound(&op.set, &quote!()), self.scalar_path(op));
+        let inputs = op.inputs().count();
+        let made = if op.mixes_dtypes() {
+            let elements = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
+            quote!(of_mixed::<(#(#elements,)*), #item>())
+        } else {
+            quote!(new::<#inputs, T, #item>())
+        };
+        quote! {
+            /// The loop of the op on the CPU.
+            #[doc(hidden)]
+            #[inline]
+            pub fn each_loop<T: #bound>() -> #rt::entry::EachLoop { #rt::entry::EachLoop::#made }
+        }
+    }
+
+    /// Generates the entry of a row for one library.
+    fn entry(&self, op: &Op, backend: &Backend) -> TokenStream {
+        let (rt, ty, name) = (self.rt(), self.backend_type(backend), id(&backend.name));
+        let body = match op.maps.get(&backend.name) {
+            Some(Map::Call(path)) => self.entry_of_call(op, backend, path),
+            Some(Map::Each { .. }) => self.entry_of_each(op, backend),
+            Some(Map::Fold(_)) => self.entry_of_fold(op, backend),
+            Some(Map::Aten(aten)) => self.entry_of_aten(op, backend, aten),
+            _ => quote!(),
+        };
+        quote! {
+            fn #name(b: &#ty, call: &mut #rt::entry::Call<'_, '_>) -> #rt::Result<#rt::entry::Outputs> { #body }
+        }
+    }
+
+    fn entry_of_call(&self, op: &Op, backend: &Backend, path: &str) -> TokenStream {
+        let (rt, module, ty, path) = (self.rt(), self.module(backend), self.backend_type(backend), function(path));
+        let name = &op.name;
+        let places = || op.params.iter().enumerate().filter(|(_, p)| !matches!(p.kind, Kind::Target(_)));
+        let read = places().map(|(place, p)| self.read_entry(place, p, op, &ty));
+        let args = op.params.iter().enumerate().map(|(place, p)| {
+            let n = hidden(&format!("a{place}"));
+            match p.kind {
+                Kind::Arrays(_) => quote!(&#n),
+                Kind::Index => quote!(#rt::Indices::Any(&#n.items())),
+                _ => quote!(#n),
+            }
+        });
+        let on = quote!(let on = #module::OpContext::new(b, #name, call.dtype););
+        let called = quote!(#module::#path(on, #(#args),*));
+        if let Some(place) = op.params.iter().position(|p| matches!(p.kind, Kind::Target(_))) {
+            let target = hidden(&format!("a{place}"));
+            return quote! {
+                #on
+                call.change::<#ty>(#place, |call, #target| { #(#read)* #called })
+            };
+        }
+        let outputs = if matches!(op.result, Out::One(_)) { id("one") } else { id("many") };
+        quote! {
+            #on
+            #(#read)*
+            let result = #called;
+            #rt::entry::Outputs::#outputs(call, result)
+        }
+    }
+
+    /// Generates the statement that reads the argument of a parameter.
+    fn read_entry(&self, place: usize, param: &Param, op: &Op, ty: &TokenStream) -> TokenStream {
+        let n = hidden(&format!("a{place}"));
+        let read = match &param.kind {
+            Kind::Array(_) if param.default.is_some() => quote!(call.optional_array::<#ty>(#place)?),
+            Kind::Array(_) | Kind::Target(_) => quote!(call.array::<#ty>(#place)?),
+            Kind::Operand(..) => quote!(call.operand::<#ty>(#place)?),
+            Kind::Arrays(_) => quote!(call.arrays::<#ty>(#place)?),
+            Kind::Index => quote!(call.index::<#ty>(#place)?),
+            kind => {
+                let read = self.read_plain(place, kind, op);
+                let is_optional = param.default == Some(DefaultValue::None) || *kind == Kind::AxisOrAll;
+                if is_optional { quote!(if call.is_absent(#place) { None } else { Some(#read) }) } else { read }
+            }
+        };
+        quote!(let #n = #read;)
+    }
+
+    /// Generates the expression that reads an argument that is no array.
+    fn read_plain(&self, place: usize, kind: &Kind, _op: &Op) -> TokenStream {
+        let method = match kind {
+            Kind::Axes => "axes",
+            Kind::Axis | Kind::AxisOrAll => "isize",
+            Kind::Lengths => "lengths",
+            Kind::Shape | Kind::Widths => "usizes",
+            Kind::Signed => "isizes",
+            Kind::Number => "number",
+            Kind::Slices => "slices",
+            Kind::Scalar => "element",
+            Kind::Bytes => "bytes",
+            Kind::Text => "text",
+            Kind::Plain(t) | Kind::Maybe(t) => t.name(),
+            Kind::Choice(choice) => {
+                let ty = self.choice_type(choice);
+                return quote!(#ty::ALL[call.choice(#place)]);
+            }
+            Kind::Array(_) | Kind::Operand(..) | Kind::Arrays(_) | Kind::Target(_) | Kind::Index | Kind::Host => {
+                return quote!();
+            }
+        };
+        let method = id(method);
+        quote!(call.#method(#place))
+    }
+
+    /// Generates the row's op with the numbers of the call as fields.
+    fn item_of_call(&self, op: &Op, numbers: &[&Param]) -> TokenStream {
+        let path = self.scalar_path(op);
+        let fields = numbers.iter().map(|p| {
+            let (n, place) = (id(&p.name), op.params.iter().position(|other| other.name == p.name));
+            let read = self.read_plain(place.unwrap_or(0), &p.kind, op);
+            quote!(#n: #read)
+        });
+        quote!(#path { #(#fields),* })
+    }
+
+    /// The indices of a row's array parameters.
+    fn input_places(op: &Op) -> Vec<usize> {
+        op.params.iter().enumerate().filter(|(_, p)| p.is_array()).map(|(place, _)| place).collect()
+    }
+
+    fn entry_of_each(&self, op: &Op, backend: &Backend) -> TokenStream {
+        let (module, places) = (self.module(backend), Self::input_places(op));
+        let numbers: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
+        let item = self.item_of_call(op, &numbers);
+        match backend.name.as_str() {
+            "numpyish" => quote!(let _ = b; #module::entry::each(call, &#item, &[#(#places),*])),
+            "cuda" => {
+                let result = self.dtype_of_elem(op.result.elem(), &quote!(call.dtype));
+                quote!(#module::entry::each(b, call, &#item, &[#(#places),*], #result))
+            }
+            _ => quote!(#module::entry::each(b, call, &#item, &[#(#places),*])),
+        }
+    }
+
+    fn entry_of_fold(&self, op: &Op, backend: &Backend) -> TokenStream {
+        let module = self.module(backend);
+        let numbers: Vec<&Param> = op_table::fold::numbers(op).collect();
+        let item = self.item_of_call(op, &numbers);
+        let place = Self::input_places(op).first().copied().unwrap_or(0);
+        let result = self.dtype_of_elem(op.result.elem(), &quote!(call.dtype));
+        let named = |name: &str| {
+            let place = op.params.iter().position(|p| p.name == name).unwrap_or(0);
+            op.params.get(place).map(|p| self.read_plain(place, &p.kind, op))
+        };
+        let (axis, keepdims) = (named("axis"), named("keepdims"));
+        let call = quote!(call, &#item, #place, #result, #axis, #keepdims);
+        match backend.name.as_str() {
+            "numpyish" => quote!(let _ = b; #module::entry::fold(#call)),
+            _ => quote!(#module::entry::fold(b, #call)),
+        }
+    }
+
+    fn entry_of_aten(&self, op: &Op, backend: &Backend, aten: &Aten) -> TokenStream {
+        let Aten { name: aten, overload, args, via } = aten;
+        let (module, ty, name) = (self.module(backend), self.backend_type(backend), &op.name);
+        let (aten, via) = (format!("aten::{aten}"), id(&camel(via)));
+        let args = args.iter().map(|arg| match arg {
+            AtenArg::Param(name) => {
+                let Some(place) = op.params.iter().position(|p| p.name == *name) else { return quote!() };
+                let param = &op.params[place];
+                let read = match &param.kind {
+                    Kind::Operand(..) => quote!(call.operand::<#ty>(#place)?),
+                    Kind::Array(_) => quote!(call.array::<#ty>(#place)?),
+                    kind => self.read_plain(place, kind, op),
+                };
+                quote!(#module::Arg::from(#read))
+            }
+            AtenArg::None => quote!(#module::Arg::None),
+            AtenArg::Bool(value) => quote!(#module::Arg::from(#value)),
+            AtenArg::Decimal(value) => quote!(#module::Arg::from(#value)),
+            AtenArg::Integer(value) => quote!(#module::Arg::from(#value)),
+        });
+        let result = self.dtype_of_elem(op.result.elem(), &quote!(call.dtype));
+        quote! {
+            static ATEN: #module::Aten = #module::Aten::new(#name, #aten, #overload, #module::DtypeStrategy::#via);
+            #module::entry::called(b, call, &ATEN, &[#(#args),*], #result)
+        }
+    }
+
+    /// Generates the dtype of the element type `e`, if `dtype` is the dtype of the call.
+    fn dtype_of_elem(&self, e: Elem, dtype: &TokenStream) -> TokenStream {
+        let rt = self.rt();
+        let e = info::elem(e, &rt);
+        quote!(#e.dtype(#dtype))
+    }
+
+    /// Generates the statement by which a call by name runs the row's entry. If the row has an entry for every library,
+    /// the code after this statement, which calls the row's method in each dtype, is compiled only for backends
+    /// without entries.
+    pub(super) fn by_entry(&self, op: &Op) -> TokenStream {
+        if self.entries(op).is_empty() {
+            return quote!();
+        }
+        let rt = self.rt();
+        let each = if self.has_loop(op) {
+            let arms = self.by_dtype(&op.set, None, &|t| quote!(Ok(Some(Self::each_loop::<#t>()))));
+            quote!(&|dtype| match dtype { #(#arms)* other => Err(#rt::Error::dtype(Self::INFO.name, other)) })
+        } else {
+            quote!(&|_| Ok(None))
+        };
+        let run = quote!(#rt::located(args.run_row(Self::ROW, #each), (::core::file!(), ::core::line!()))?);
+        // the dtype of a sum may be narrower than that of the entry's result
+        let is_all = self.has_all_entries(op) && !matches!(op.result, Out::One(Elem::Sum));
+        let result = if is_all {
+            quote!(return #run.ok_or(#rt::Error::unsupported(Self::INFO.name, <B as #rt::Arrays>::NAME));)
+        } else {
+            let wide = matches!(op.result, Out::One(Elem::Sum)).then(|| quote!(if !args.narrows_to(args.dtype()?)));
+            quote!(#wide { if let Some(result) = #run { return Ok(result); } })
+        };
+        quote! {
+            // the condition is a constant
+            if const { <B as #rt::Arrays>::HAS_ENTRIES } {
+                let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;
+                #result
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Entries of rows. An entry is the function of a row for one library. It takes arrays of any dtype, so it is compiled
+//! once, not once per dtype. Backends whose library is chosen at run time run ops by their entries, and so do calls by
+//! name. Programs with a static backend call the row's method instead.
+
+mod arg;
+mod described;
+mod finish;
+mod library;
+mod read;
+mod value;
+
+pub use arg::{Arg, ArrayMut, ArrayRef, IndexItem};
+pub use described::described;
+pub use finish::{field, fields, list, one, run};
+pub use library::Library;
+pub use value::{ArrayValue, Outputs, ToValue};
+
+use crate::{
+    DType, Each, EachOf, EachSource, Element, Elements, OpInfo, Result,
+    each::is_identity,
+    numpyish::kernel::{self, Kernel},
+};
+use std::any::TypeId;
+
+/// The entry of a row for the library `L`.
+pub type Entry<L> = fn(&L, &mut Call<'_, '_>) -> Result<Outputs>;
+
+/// A row of an op table, with its entries. A row has no entry for a library on which it is computed by other ops.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Description of the op.
+    pub info: &'static OpInfo,
+    /// The entry for the CPU.
+    pub numpyish: Option<Entry<crate::numpyish::Numpyish>>,
+    /// The entry for NVIDIA GPUs.
+    #[cfg(feature = "cuda")]
+    pub cuda: Option<Entry<crate::cuda::Cuda>>,
+    /// The entry for libtorch.
+    #[cfg(feature = "torch")]
+    pub torch: Option<Entry<crate::torch::Torch>>,
+}
+
+impl Row {
+    /// A row without entries.
+    pub const fn new(info: &'static OpInfo) -> Row {
+        Row {
+            info,
+            numpyish: None,
+            #[cfg(feature = "cuda")]
+            cuda: None,
+            #[cfg(feature = "torch")]
+            torch: None,
+        }
+    }
+
+    /// Sets the entry for the CPU.
+    #[must_use]
+    pub const fn with_numpyish(self, entry: Entry<crate::numpyish::Numpyish>) -> Row {
+        Row { numpyish: Some(entry), ..self }
+    }
+
+    /// Sets the entry for NVIDIA GPUs.
+    #[cfg(feature = "cuda")]
+    #[must_use]
+    pub const fn with_cuda(self, entry: Entry<crate::cuda::Cuda>) -> Row {
+        Row { cuda: Some(entry), ..self }
+    }
+
+    /// Sets the entry for libtorch.
+    #[cfg(feature = "torch")]
+    #[must_use]
+    pub const fn with_torch(self, entry: Entry<crate::torch::Torch>) -> Row {
+        Row { torch: Some(entry), ..self }
+    }
+}
+
+/// A call of a row's entry.
+pub struct Call<'c, 'a> {
+    /// Name of the op, for error messages.
+    pub op: &'static str,
+    /// The dtype `T` of the call.
+    pub dtype: DType,
+    /// The loop of an elementwise op for this dtype; `None` for other ops.
+    pub each: Option<EachLoop>,
+    /// The arguments, in the order of the row's parameters.
+    args: &'c mut [Arg<'a>],
+}
+
+impl<'c, 'a> Call<'c, 'a> {
+    /// Describes a call of the op `op` in the dtype `dtype`, with an argument for each parameter.
+    #[inline]
+    pub fn new(op: &'static str, dtype: DType, each: Option<EachLoop>, args: &'c mut [Arg<'a>]) -> Call<'c, 'a> {
+        Call { op, dtype, each, args }
+    }
+
+    /// The arguments, in the order of the row's parameters.
+    pub fn args(&self) -> &[Arg<'a>] {
+        self.args
+    }
+}
+
+/// The loop of an elementwise op for one dtype on the CPU.
+#[derive(Clone, Copy)]
+pub struct EachLoop {
+    kernel: &'static Kernel,
+    /// The type of the op to which the kernel belongs.
+    of: TypeId,
+    /// True if the result has the elements of the operand.
+    is_identity: bool,
+}
+
+impl EachLoop {
+    /// The loop of an op over `N` operands of the dtype `T`.
+    #[inline(always)]
+    pub fn new<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> EachLoop {
+        let is_identity = const { is_identity::<F>(T::DTYPE, <F::Out as Element>::DTYPE) };
+        EachLoop { kernel: kernel::kernel::<N, T, F>(), of: TypeId::of::<F>(), is_identity }
+    }
+
+    /// The loop of an op over operands of the dtypes `X`.
+    #[inline(always)]
+    pub fn of_mixed<X: Elements, F: EachOf<X> + EachSource>() -> EachLoop {
+        EachLoop { kernel: kernel::kernel_of::<X, F>(), of: TypeId::of::<F>(), is_identity: false }
+    }
+
+    /// Returns whether the result has the elements of the operand.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.is_identity
+    }
+
+    /// Returns the kernel, which belongs to ops of the type `F`.
+    ///
+    /// # Panics
+    /// If the loop was made for another type. Only a mistake in generated code can cause this.
+    pub(crate) fn kernel_of<F: EachSource>(&self) -> &'static Kernel {
+        assert!(self.of == TypeId::of::<F>(), "the loop belongs to the op {}", F::NAME);
+        self.kernel
+    }
+}

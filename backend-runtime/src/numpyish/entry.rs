@@ -1,0 +1,191 @@
+//! Arguments and results of the entries of rows on the CPU.
+
+use super::{
+    NdArray, Numpyish,
+    kernel::Kernel,
+    raw::{RawArray, View},
+    run::run_over,
+    typed::{Change, Changeable, Typed},
+};
+use crate::{
+    At, Axes, DType, DynArray, EachSource, Element, Error, FoldSource, Result, dispatch,
+    entry::{Arg, ArrayMut, ArrayRef, ArrayValue, Call, Library, Outputs, ToValue},
+    raw::RawElement,
+};
+use std::{any::Any, ptr};
+
+/// An array whose dtype is known only at run time.
+pub trait AnyNdArray: Changeable {
+    /// Returns a handle of the array.
+    fn handle(&self) -> DynArray<Numpyish>;
+
+    /// Applies a change to the array.
+    fn changed(&self, change: Change) -> DynArray<Numpyish>;
+
+    /// Returns whether this is the only handle of the memory, and the memory is so large that reusing it saves time.
+    fn is_alone(&mut self) -> bool;
+
+    /// Returns the array, for downcasting.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<T: Element> AnyNdArray for NdArray<T> {
+    fn handle(&self) -> DynArray<Numpyish> {
+        DynArray::of::<T>(self.clone())
+    }
+
+    fn changed(&self, change: Change) -> DynArray<Numpyish> {
+        DynArray::of::<T>(T::numpyish_changed(self, change))
+    }
+
+    fn is_alone(&mut self) -> bool {
+        T::numpyish_is_alone(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Returns the error for an array of another backend.
+fn foreign(op: &'static str, x: ArrayRef<'_>) -> Error {
+    Error::backend(op, <Numpyish as crate::Arrays>::NAME, x.backend())
+}
+
+impl Library for Numpyish {
+    type Arg<'a> = View<'a>;
+    type OperandArg<'a> = View<'a>;
+    type TargetRef<'a> = &'a mut dyn AnyNdArray;
+    type TargetArg<'a> = &'a mut dyn Changeable;
+    type Changed = ();
+
+    fn arg<'a>(op: &'static str, x: ArrayRef<'a>) -> Result<View<'a>> {
+        match x {
+            ArrayRef::Numpyish(x) => Ok(x.view()),
+            #[allow(unreachable_patterns)] // a build may have no other library
+            other => Err(foreign(op, other)),
+        }
+    }
+
+    fn operand<'a>(op: &'static str, x: ArrayRef<'a>) -> Result<View<'a>> {
+        Self::arg(op, x)
+    }
+
+    fn number(x: &RawElement) -> View<'_> {
+        View { start: ptr::from_ref(x.bytes_ref()).cast(), dtype: x.dtype(), shape: &[], strides: &[] }
+    }
+
+    fn target<'a>(op: &'static str, x: ArrayMut<'a>) -> Result<&'a mut dyn AnyNdArray> {
+        match x {
+            ArrayMut::Numpyish(x) => Ok(x),
+            #[allow(unreachable_patterns)] // a build may have no other library
+            other => Err(foreign(op, other.by_ref())),
+        }
+    }
+
+    fn target_arg<'t>(x: &'t mut &mut dyn AnyNdArray) -> &'t mut dyn Changeable {
+        &mut **x
+    }
+
+    fn changed(_: &mut &mut dyn AnyNdArray, (): ()) {}
+
+    fn is_free(x: &mut ArrayMut<'_>, dtype: DType) -> bool {
+        match x {
+            ArrayMut::Numpyish(x) => x.view().dtype == dtype && x.is_alone(),
+            #[allow(unreachable_patterns)] // a build may have no other library
+            _ => false,
+        }
+    }
+
+    fn handle<T: Element>(op: &'static str, x: ArrayRef<'_>) -> Result<NdArray<T>> {
+        match x {
+            ArrayRef::Numpyish(x) => x.as_any().downcast_ref().cloned().ok_or_else(|| Error::dtype(op, x.view().dtype)),
+            #[allow(unreachable_patterns)] // a build may have no other library
+            other => Err(foreign(op, other)),
+        }
+    }
+}
+
+impl ToValue for RawArray {
+    fn to_value(self, _: &Call<'_, '_>) -> Result<ArrayValue> {
+        let dtype = self.dtype();
+        dispatch!(dtype, T => Ok(ArrayValue::Numpyish(DynArray::of::<T>(T::numpyish_typed(self)))))
+    }
+}
+
+impl ToValue for Change {
+    fn to_value(self, call: &Call<'_, '_>) -> Result<ArrayValue> {
+        match call.first_array() {
+            Some(ArrayRef::Numpyish(x)) => Ok(ArrayValue::Numpyish(x.changed(self))),
+            #[allow(unreachable_patterns)] // a build may have no other library
+            Some(other) => Err(foreign(call.op, other)),
+            None => Err(Error::argument(call.op, "an array is needed")),
+        }
+    }
+}
+
+/// Applies an elementwise op to the arguments at `places`.
+///
+/// # Panics
+/// If the call has no loop of the op `F`, which only a mistake in generated code can cause.
+pub fn each<F: EachSource>(call: &mut Call<'_, '_>, f: &F, places: &[usize]) -> Result<Outputs> {
+    let each = call.each.expect("a call of an elementwise op has its loop");
+    // SAFETY: the kernel belongs to ops of the type `F`.
+    unsafe { applied(call, each.kernel_of::<F>(), ptr::from_ref(f).cast(), each.is_identity(), places) }
+}
+
+/// # Safety
+/// The kernel belongs to the op at `op`.
+unsafe fn applied(
+    call: &mut Call<'_, '_>,
+    kernel: &'static Kernel,
+    op: *const u8,
+    is_identity: bool,
+    places: &[usize],
+) -> Result<Outputs> {
+    if is_identity && let Arg::Array(ArrayRef::Numpyish(x)) = &call.args()[places[0]] {
+        return Ok(Outputs::One(ArrayValue::Numpyish(x.handle())));
+    }
+    let mut free = [false; 3];
+    for (free, &place) in free.iter_mut().zip(places) {
+        *free = call.is_free::<Numpyish>(place, kernel.output());
+    }
+    let none = View { start: ptr::null(), dtype: DType::Bool, shape: &[], strides: &[] };
+    let mut views = [none; 3];
+    for (i, &place) in places.iter().enumerate() {
+        views[i] = call.operand::<Numpyish>(place)?;
+        if views[i].dtype != kernel.input(i) {
+            return Err(Error::dtype(call.op, views[i].dtype));
+        }
+    }
+    let operands = &views[..places.len()];
+    for (i, &place) in places.iter().enumerate() {
+        // SAFETY: the kernel belongs to the op, by the caller, and to these dtypes. Nothing else uses the memory of an
+        // operand in `free`.
+        if free[i] && unsafe { run_over(kernel, op, operands, operands[i]) } {
+            return Ok(Outputs::One(match call.array_ref(place) {
+                ArrayRef::Numpyish(x) => ArrayValue::Numpyish(x.handle()),
+                #[allow(unreachable_patterns)] // a build may have no other library
+                other => return Err(foreign(call.op, other)),
+            }));
+        }
+    }
+    dispatch!(kernel.output(), T => {
+        // SAFETY: the kernel belongs to the op, by the caller, and to these dtypes; `T` is the dtype of its result.
+        let result = unsafe { T::numpyish_run(kernel, op, operands, At::default())? };
+        Ok(Outputs::One(ArrayValue::Numpyish(DynArray::of::<T>(result))))
+    })
+}
+
+/// Folds the array at `place` over axes; the result has the dtype `result`.
+pub fn fold<F: FoldSource>(
+    call: &Call<'_, '_>,
+    f: &F,
+    place: usize,
+    result: DType,
+    axis: Axes,
+    keepdims: bool,
+) -> Result<Outputs> {
+    let x = call.array::<Numpyish>(place)?;
+    Outputs::one(call, super::reduction::fold_of(f, x.into(), result, axis, keepdims))
+}
