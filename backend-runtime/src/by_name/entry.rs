@@ -52,6 +52,9 @@ impl<'a, B: Arrays> Args<'a, B> {
         each: &dyn Fn(DType) -> Result<Option<EachLoop>>,
     ) -> Result<Option<Value<B>>> {
         let (op, dtype) = (self.op.name, self.dtype()?);
+        if !self.b.has_entry(row) {
+            return Ok(None);
+        }
         let each = each(dtype)?;
         let mut made: Vec<Made<B>> = Vec::with_capacity(self.op.params.len());
         made.resize_with(self.op.params.len(), || Made::Nothing);
