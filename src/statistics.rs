@@ -255,7 +255,7 @@ fn binned<B: Backend, T: Real>(
         ascending(op, b, edges)?;
         return Ok(edges.clone());
     }
-    let (edges, low, high) = rules::bin_range::<T>(op, bins, (low, high), || {
+    let (edges, low, high) = rules::bin_range(op, T::DTYPE, bins, (low, high), || {
         if b.shape(x).contains(&0) {
             return Ok(None);
         }

@@ -121,7 +121,7 @@ mod tests {
         Complex, Error, Float, Integer, bf16,
         cuda::{Cuda, CudaArray, compare::assert_near, testing::device},
         f16,
-        numpyish::{Numpyish, random as cpu},
+        numpyish::{Numpyish, random::typed as cpu},
         raw::TypedArray,
     };
 

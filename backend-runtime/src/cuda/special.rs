@@ -79,7 +79,7 @@ mod tests {
             compare::{assert_near, layouts},
             testing::{device, on, typed},
         },
-        numpyish::{Numpyish, special as cpu},
+        numpyish::{Numpyish, special::typed as cpu},
     };
     use ndarray::{ArrayD, IxDyn, arr1};
 

@@ -70,10 +70,7 @@ pub fn histogram(
                 let [least, most] = ends(b, op, x)?.map(RawElement::to_f64);
                 Ok(Some((least, most)))
             };
-            let range: Result<(usize, f64, f64)> = dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => {
-                rules::bin_range::<T>(op, bins, (low, high), of_elements)
-            });
-            let (count, low, high) = range?;
+            let (count, low, high) = rules::bin_range(op, dtype, bins, (low, high), of_elements)?;
             let [low, high] = [low, high].map(|end| RawElement::of(end).to(dtype));
             creation::linspace(on, low, high, count, true)?
         }

@@ -200,7 +200,7 @@ pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint:
 }
 
 /// Computes evenly spaced values from `from` to `to`. `last` is the last value; it is `None` if the end is excluded.
-fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
+pub fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
     let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
     // if `to - from` overflows, both ends are halved here, and each value is doubled when it is computed
     let double = rules::doubled(from, to);

@@ -140,7 +140,7 @@ fn concatenated(xs: &[View<'_>], axis: Option<isize>) -> Result<RawArray> {
 }
 
 /// Joins `parts` along an axis, in their order. `shape` is the shape of the result.
-fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) -> Result<RawArray> {
+pub fn joined(op: &'static str, shape: Vec<usize>, axis: usize, parts: &[View<'_>]) -> Result<RawArray> {
     let (mut out, strides) = room(op, &shape, parts[0])?;
     let mut at = 0;
     for part in parts {

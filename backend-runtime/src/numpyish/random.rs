@@ -12,81 +12,59 @@ pub use distributions::{
 };
 
 use super::{
-    NdArray, Numpyish,
+    Numpyish, OpContext,
     buffer::Buffer,
     copy,
     parallel::{self, COSTLY},
     raw::{RawArray, View},
     simd::versions,
     sorting,
-    typed::typed,
 };
 use crate::{
-    DType, DTypeKind, Float, Integer, Precision, Real, Result, bf16, f16,
+    DType, DTypeKind, Precision, Real, Result, bf16, f16,
     random::{BoxMuller, below, unit_f32, unit_f64},
+    raw::RawElement,
     rules,
 };
 
 /// Uniform random numbers in [low, high).
-pub fn random_uniform<T: Float>(b: &Numpyish, shape: &[usize], low: f64, high: f64) -> Result<NdArray<T>> {
-    typed(uniform_of(b, T::DTYPE, shape, low, high))
-}
-
-fn uniform_of(b: &Numpyish, dtype: DType, shape: &[usize], low: f64, high: f64) -> Result<RawArray> {
-    match dtype.to_real() {
-        DType::Float16 => uniform_in::<f16, f32>(b, dtype, shape, low, high),
-        DType::BFloat16 => uniform_in::<bf16, f32>(b, dtype, shape, low, high),
-        DType::Float32 => uniform_in::<f32, f32>(b, dtype, shape, low, high),
-        _ => uniform_in::<f64, f64>(b, dtype, shape, low, high),
+pub fn random_uniform(on: OpContext<'_>, shape: &[usize], low: f64, high: f64) -> Result<RawArray> {
+    match on.dtype.to_real() {
+        DType::Float16 => uniform_in::<f16, f32>(on, shape, low, high),
+        DType::BFloat16 => uniform_in::<bf16, f32>(on, shape, low, high),
+        DType::Float32 => uniform_in::<f32, f32>(on, shape, low, high),
+        _ => uniform_in::<f64, f64>(on, shape, low, high),
     }
 }
 
-/// Implements `uniform_of` for the real type `T`, and for complex numbers whose parts are of type `T`. Numbers are
+/// Implements `random_uniform` for the real type `T`, and for complex numbers whose parts are of type `T`. Numbers are
 /// generated in the precision `R`.
-fn uniform_in<T: Real, R: Generator>(
-    b: &Numpyish,
-    dtype: DType,
-    shape: &[usize],
-    low: f64,
-    high: f64,
-) -> Result<RawArray> {
-    let op = "random_uniform";
-    rules::check_uniform(op, dtype, low, high)?;
+fn uniform_in<T: Real, R: Generator>(on: OpContext<'_>, shape: &[usize], low: f64, high: f64) -> Result<RawArray> {
+    rules::check_uniform(on.op, on.dtype, low, high)?;
     let start = R::of(low);
     let length = R::of(high) - start;
     let (from, to) = (T::of(low), T::of(high));
     // the largest number below `high`; it replaces values that are rounded up to `high`
     let below = if from == to { to } else { to.nextafter(from) };
     // SAFETY: `out` has room for as many elements as `made` has numbers.
-    make::<T, R>(b, op, dtype, shape, R::uniform, |made, out| unsafe { scale(made, out, start, length, to, below) })
+    make::<T, R>(on, shape, R::uniform, |made, out| unsafe { scale(made, out, start, length, to, below) })
 }
 
 /// Normally distributed random numbers with mean `mean` and standard deviation `std`.
-pub fn random_normal<T: Float>(b: &Numpyish, shape: &[usize], mean: f64, std: f64) -> Result<NdArray<T>> {
-    typed(normal_of(b, T::DTYPE, shape, mean, std))
-}
-
-fn normal_of(b: &Numpyish, dtype: DType, shape: &[usize], mean: f64, std: f64) -> Result<RawArray> {
-    match dtype.to_real() {
-        DType::Float16 => normal_in::<f16, f32>(b, dtype, shape, mean, std),
-        DType::BFloat16 => normal_in::<bf16, f32>(b, dtype, shape, mean, std),
-        DType::Float32 => normal_in::<f32, f32>(b, dtype, shape, mean, std),
-        _ => normal_in::<f64, f64>(b, dtype, shape, mean, std),
+pub fn random_normal(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> Result<RawArray> {
+    match on.dtype.to_real() {
+        DType::Float16 => normal_in::<f16, f32>(on, shape, mean, std),
+        DType::BFloat16 => normal_in::<bf16, f32>(on, shape, mean, std),
+        DType::Float32 => normal_in::<f32, f32>(on, shape, mean, std),
+        _ => normal_in::<f64, f64>(on, shape, mean, std),
     }
 }
 
-fn normal_in<T: Real, R: Generator>(
-    b: &Numpyish,
-    dtype: DType,
-    shape: &[usize],
-    mean: f64,
-    std: f64,
-) -> Result<RawArray> {
-    let op = "random_normal";
-    rules::check_normal(op, mean, std)?;
+fn normal_in<T: Real, R: Generator>(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) -> Result<RawArray> {
+    rules::check_normal(on.op, mean, std)?;
     let (mean, std) = (R::of(mean), R::of(std));
     // SAFETY: `out` has room for as many elements as `made` has numbers.
-    make::<T, R>(b, op, dtype, shape, R::normal, |made, out| unsafe { shift(made, out, mean, std) })
+    make::<T, R>(on, shape, R::normal, |made, out| unsafe { shift(made, out, mean, std) })
 }
 
 versions! {
@@ -109,15 +87,14 @@ versions! {
 }
 
 /// Uniform random integers in `low .. high`.
-pub fn random_integers<T: Integer>(b: &Numpyish, shape: &[usize], low: T, high: T) -> Result<NdArray<T>> {
-    rules::check_integers("random_integers", low, high)?;
-    typed(integers_of(b, T::DTYPE, shape, low.cast(), high.cast()))
-}
-
-/// Implements `random_integers` for any dtype. The bounds are converted to `u64` modulo 2^64, which gives correct
-/// differences and sums for signed dtypes, too.
-fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64) -> Result<RawArray> {
-    let op = "random_integers";
+pub fn random_integers(on: OpContext<'_>, shape: &[usize], low: RawElement, high: RawElement) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
+    match dtype.kind() {
+        DTypeKind::Unsigned => rules::check_integers(op, low.cast::<u64>(), high.cast::<u64>())?,
+        _ => rules::check_integers(op, low.cast::<i64>(), high.cast::<i64>())?,
+    }
+    // the conversion modulo 2^64 gives correct differences and sums for signed dtypes, too
+    let [low, high] = [low, high].map(RawElement::cast::<u64>);
     let range = high.wrapping_sub(low);
     let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
     fill(b, &out, out.len(), 2, |key, block, out, n| {
@@ -142,13 +119,10 @@ fn integers_of(b: &Numpyish, dtype: DType, shape: &[usize], low: u64, high: u64)
 }
 
 /// A random permutation of 0 .. n - 1. It is the list of indices that sorts `n` random keys.
-pub fn random_permutation<T: Integer>(b: &Numpyish, n: usize) -> Result<NdArray<T>> {
-    typed(permutation_of(b, T::DTYPE, T::MAX.cast(), n))
-}
-
-fn permutation_of(b: &Numpyish, dtype: DType, largest: u64, n: usize) -> Result<RawArray> {
-    let op = "random_permutation";
-    rules::check_permutation(op, n, dtype, largest)?;
+pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
+    let bits = 8 * dtype.size() as u32 - u32::from(dtype.kind() == DTypeKind::Signed);
+    rules::check_permutation(op, n, dtype, u64::MAX >> (u64::BITS - bits))?;
     let keys = Buffer::new(op, rules::count(op, &[n], size_of::<u64>())?, DType::UInt64)?;
     fill(b, &keys, n, 2, |key, block, out, n| {
         // SAFETY: `out` has room for `n` words.
@@ -210,13 +184,12 @@ fn fill(b: &Numpyish, out: &Buffer, n: usize, per_block: usize, f: impl Fn(u64, 
 /// Creates an array of random real numbers, or of complex numbers that consist of two random reals each. `numbers`
 /// generates reals of type `R`, and `last` converts them to elements.
 fn make<T: Real, R: Generator>(
-    b: &Numpyish,
-    op: &'static str,
-    dtype: DType,
+    on: OpContext<'_>,
     shape: &[usize],
     numbers: fn(u64, u64, &mut [R]),
     last: impl Fn(&[R], *mut T) + Sync,
 ) -> Result<RawArray> {
+    let OpContext { backend: b, op, dtype, .. } = on;
     let out = Buffer::new(op, rules::count(op, shape, dtype.size())?, dtype)?;
     let parts = if dtype.kind() == DTypeKind::Complex { 2 } else { 1 };
     assert_eq!(dtype.size(), parts * size_of::<T>());
@@ -332,11 +305,53 @@ generator! {
     f64 2 uniform_f64;
 }
 
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::{
+        Element, Float, Integer, Real, Result,
+        numpyish::{NdArray, Numpyish, OpContext, Operand, random, raw::view, typed::typed},
+        raw::{RawElement, operand},
+    };
+
+    /// Defines a function for each given op. The second list has the arguments of the function of the same name.
+    macro_rules! ops {
+        ($($name:ident<$t:ident: $bound:ident>($($p:ident: $ty:ty),*)($($arg:expr),*) -> $out:ty;)*) => {$(
+            pub fn $name<$t: $bound>(b: &Numpyish, $($p: $ty),*) -> Result<NdArray<$out>> {
+                let on = OpContext::new(b, stringify!($name), <$t as Element>::DTYPE);
+                typed(random::$name(on, $($arg),*))
+            }
+        )*};
+    }
+    ops! {
+        random_uniform<T: Float>(shape: &[usize], low: f64, high: f64)(shape, low, high) -> T;
+        random_normal<T: Float>(shape: &[usize], mean: f64, std: f64)(shape, mean, std) -> T;
+        random_integers<T: Integer>(shape: &[usize], low: T, high: T)
+            (shape, RawElement::of(low), RawElement::of(high)) -> T;
+        random_permutation<T: Integer>(n: usize)(n) -> T;
+        random_exponential<T: Real>(shape: &[usize], scale: f64)(shape, scale) -> T;
+        random_gamma<T: Real>(shape: &[usize], alpha: Operand<'_, T>, scale: f64)
+            (shape, operand(&alpha), scale) -> T;
+        random_beta<T: Real>(shape: &[usize], alpha: Operand<'_, T>, beta: Operand<'_, T>)
+            (shape, operand(&alpha), operand(&beta)) -> T;
+        random_poisson<T: Real>(shape: &[usize], rate: Operand<'_, T>)(shape, operand(&rate)) -> i64;
+        random_binomial<T: Real>(shape: &[usize], n: i64, p: Operand<'_, T>)(shape, n, operand(&p)) -> i64;
+        random_multinomial<T: Real>(shape: &[usize], n: i64, weights: &NdArray<T>)(shape, n, view(weights)) -> i64;
+        random_truncated_normal<T: Real>(
+            shape: &[usize], lower: Operand<'_, T>, upper: Operand<'_, T>, mean: f64, std: f64
+        )(shape, operand(&lower), operand(&upper), mean, std) -> T;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        typed::{random_integers, random_normal, random_permutation, random_uniform},
+        *,
+    };
     use crate::{
         Complex, Error, bf16, f16,
+        numpyish::NdArray,
         random::{bits, normal_f32, normal_f64, philox},
     };
 

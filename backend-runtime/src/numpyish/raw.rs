@@ -9,6 +9,10 @@ use super::{NdArray, Operand, buffer::Buffer};
 use crate::{DType, Element, Error, Result, rules};
 use std::marker::PhantomData;
 
+/// The address of element 1 is the address of the shapes of scalars. No other shape has this address, because it is
+/// inside this static.
+static SCALAR: [usize; 2] = [0; 2];
+
 /// A borrowed array. A view without axes is a scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
@@ -77,7 +81,12 @@ pub fn view_operand<'a, T: Element>(x: &'a Operand<'_, T>) -> View<'a> {
 impl<'a> View<'a> {
     /// A view of a scalar, which broadcasts to every shape.
     pub fn scalar<T: Element>(x: &'a T) -> View<'a> {
-        View { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] }
+        View { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &SCALAR[1..1], strides: &[] }
+    }
+
+    /// Returns whether the view was made by [`View::scalar`]. It is false for an array without axes.
+    pub fn is_scalar(&self) -> bool {
+        std::ptr::eq(self.shape, &SCALAR[1..1])
     }
 
     /// Number of elements.
@@ -249,6 +258,13 @@ mod tests {
         .unwrap();
         assert_eq!(again, x.clone().reversed_axes());
         assert_eq!(turned, x.reversed_axes().insert_axis(Axis(1)).insert_axis(Axis(0)));
+    }
+
+    #[test]
+    fn scalars_are_no_arrays_without_axes() {
+        let x = array("test", &[], vec![1.5]).unwrap();
+        assert!(View::scalar(&1.5).is_scalar() && !view(&x).is_scalar());
+        assert_eq!(View::scalar(&1.5).shape, view(&x).shape);
     }
 
     #[test]

@@ -5,12 +5,11 @@ mod softmax;
 pub use softmax::{log_softmax, logsumexp, softmax};
 
 use super::{
-    NdArray, Numpyish,
+    OpContext,
     buffer::Buffer,
     copy,
     parallel::{self, COSTLY},
-    raw::{RawArray, View, view},
-    typed::typed,
+    raw::{RawArray, View},
 };
 use crate::{DType, Precision, Result, rules};
 
@@ -19,18 +18,14 @@ use crate::{DType, Precision, Result, rules};
 /// `right` is the value of the last point.
 ///
 /// Computes in `f64`, like NumPy, and rounds once.
-pub fn interp<T: Precision>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    xp: &NdArray<T>,
-    fp: &NdArray<T>,
+pub fn interp(
+    _: OpContext<'_>,
+    x: View<'_>,
+    xp: View<'_>,
+    fp: View<'_>,
     left: Option<f64>,
     right: Option<f64>,
-) -> Result<NdArray<T>> {
-    typed(interpolate(view(x), view(xp), view(fp), left, right))
-}
-
-fn interpolate(x: View<'_>, xp: View<'_>, fp: View<'_>, left: Option<f64>, right: Option<f64>) -> Result<RawArray> {
+) -> Result<RawArray> {
     match x.dtype {
         DType::Float32 => interpolated::<f32>(x, xp, fp, left, right),
         _ => interpolated::<f64>(x, xp, fp, left, right),
@@ -90,10 +85,29 @@ fn at_point<T: Precision>(x: f64, xp: &[T], fp: &[T], left: f64, right: f64) -> 
     if from_right.is_nan() && f0 == f1 { f0 } else { from_right }
 }
 
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::{
+        Axes,
+        numpyish::{special, testing::typed_ops},
+    };
+
+    typed_ops! { special:
+        softmax<T: Real>(x; axis: Axes) -> T;
+        log_softmax<T: Real>(x; axis: Axes) -> T;
+        logsumexp<T: Real>(x; axis: Axes, keepdims: bool) -> T;
+        interp<T: Precision>(x, xp, fp; left: Option<f64>, right: Option<f64>) -> T;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Error, numpyish::layout::tests::layouts};
+    use super::typed::interp;
+    use crate::{
+        Error,
+        numpyish::{NdArray, Numpyish, layout::tests::layouts},
+    };
     use ndarray::{ArrayD, IxDyn, arr1};
 
     const B: Numpyish = Numpyish::new();

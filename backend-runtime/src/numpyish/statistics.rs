@@ -2,58 +2,73 @@
 //! a range of the elements with separate counters, which are then added up.
 
 use super::{
-    NdArray, Numpyish, buffer,
+    OpContext,
+    buffer::{self, Buffer},
+    convert::{Value, reals_to_f64},
     copy::{self, Packed},
     creation, indexing,
-    parallel::{self, CHEAP},
-    raw::{RawArray, View, view},
+    parallel::{self, CHEAP, Shared},
+    raw::{RawArray, View},
     reduction,
-    typed::typed,
 };
-use crate::{Axes, Error, Numeric, Real, Result, rules};
+use crate::{Axes, DType, Element, Real, Result, dispatch, raw::RawElement, rules};
 use std::{
     ops::Range,
     sync::{Mutex, OnceLock, PoisonError},
 };
 
 /// Returns the number of elements in each bin, and the edges of the bins.
-#[allow(clippy::type_complexity)] // the tuple contains both results
-pub fn histogram<T: Real>(
-    b: &Numpyish,
-    x: &NdArray<T>,
+pub fn histogram(
+    on: OpContext<'_>,
+    x: View<'_>,
     bins: usize,
     low: Option<f64>,
     high: Option<f64>,
-    edges: Option<&NdArray<T>>,
-) -> Result<(NdArray<i64>, NdArray<T>)> {
-    const OP: &str = "histogram";
+    edges: Option<View<'_>>,
+) -> Result<[RawArray; 2]> {
+    let OpContext { op, dtype, .. } = on;
     let edges = match edges {
         Some(edges) => {
-            rules::bin_edges(OP, edges.shape())?;
-            edges.clone()
+            rules::bin_edges(op, edges.shape)?;
+            copy::to_raw(op, edges)?
         }
         None => {
-            let (count, low, high) = rules::bin_range::<T>(OP, bins, (low, high), || {
-                if x.is_empty() {
+            let (count, low, high) = rules::bin_range(op, dtype, bins, (low, high), || {
+                if x.len() == 0 {
                     return Ok(None);
                 }
-                let end = |end: Result<NdArray<T>>| Ok::<f64, Error>(end?.first().map_or(f64::NAN, |x| x.to_f64()));
-                let all = |extreme: Result<RawArray>| end(typed(extreme));
-                let (least, most) = (reduction::min_of, reduction::max_of);
-                Ok(Some((all(least(view(x).into(), Axes::All, false))?, all(most(view(x).into(), Axes::All, false))?)))
+                let least = numbers(op, &reduction::min_of(x.into(), Axes::All, false)?)?;
+                let most = numbers(op, &reduction::max_of(x.into(), Axes::All, false)?)?;
+                Ok(least.first().copied().zip(most.first().copied()))
             })?;
-            creation::linspace(b, T::of(low), T::of(high), count, true).map_err(|e| e.within(OP))?
+            let [from, to] = [low, high].map(|end| RawElement::of(end).to(dtype).to_complex());
+            let last = Some(Value::from_f64(dtype, high));
+            creation::spaced(dtype, from, to, count, last).map_err(|e| e.within(op))?
         }
     };
-    let bins = Bins::new(OP, edges.iter().map(|edge| edge.to_f64()), edges.len())?;
-    let counts = counted(OP, view(x), bins.edges.len() - 1, |x: &[T], counts| {
+    let bins = Bins::new(op, numbers(op, &edges)?)?;
+    let counts = dispatch!(dtype, T: [Float16, BFloat16, Float32, Float64] => binned::<T>(op, x, &bins))?;
+    Ok([counts, edges])
+}
+
+/// Returns the elements of an array in C order, whose dtype is a real float, as `f64`.
+fn numbers(op: &'static str, x: &RawArray) -> Result<Vec<f64>> {
+    let strides = x.strides();
+    let x = x.view(&strides);
+    // SAFETY: the array has this number of elements of its dtype, without gaps.
+    unsafe { reals_to_f64(op, x.dtype, x.start, x.len()) }
+}
+
+/// Returns the number of elements in each bin. `T` is the type of the elements.
+fn binned<T: Real>(op: &'static str, x: View<'_>, bins: &Bins) -> Result<RawArray> {
+    let counts = counted(op, x, bins.edges.len() - 1, |x: &[T], counts| {
         for x in x {
             if let Some(bin) = bins.of(x.to_f64()) {
                 counts[bin] += 1;
             }
         }
     })?;
-    Ok((counts, edges))
+    RawArray::from_vec(op, vec![counts.len()], counts)
 }
 
 /// The bins of a histogram, stored as their ascending edges.
@@ -64,13 +79,12 @@ struct Bins {
 }
 
 impl Bins {
-    fn new(op: &'static str, values: impl Iterator<Item = f64>, count: usize) -> Result<Bins> {
-        let mut edges = buffer::vec(op, count)?;
-        edges.extend(values);
+    fn new(op: &'static str, edges: Vec<f64>) -> Result<Bins> {
         if !edges.is_sorted() {
             return Err(rules::not_ascending(op));
         }
-        let density = (count - 1) as f64 / (edges[count - 1] - edges[0]);
+        let last = edges.len() - 1;
+        let density = last as f64 / (edges[last] - edges[0]);
         Ok(Bins { edges, density })
     }
 
@@ -95,27 +109,40 @@ impl Bins {
 
 /// Returns, for each integer from 0 on, how often it occurs in `x`. If weights are given, returns the sum of the
 /// weights of all occurrences instead.
-pub fn bincount<T: Numeric>(
-    b: &Numpyish,
-    x: &NdArray<i64>,
-    weights: Option<&NdArray<T>>,
-    minlength: usize,
-) -> Result<NdArray<T>> {
-    const OP: &str = "bincount";
-    let n = rules::counted_numbers(OP, x.shape(), weights.map(NdArray::shape))?;
-    let ends = if n > 0 { Some(ends(OP, view(x))?) } else { None };
-    let len = rules::counted_places(OP, ends, minlength, size_of::<T>())?;
+pub fn bincount(on: OpContext<'_>, x: View<'_>, weights: Option<View<'_>>, minlength: usize) -> Result<RawArray> {
+    let OpContext { op, dtype, .. } = on;
+    let n = rules::counted_numbers(op, x.shape, weights.map(|weights| weights.shape))?;
+    let ends = if n > 0 { Some(ends(op, x)?) } else { None };
+    let len = rules::counted_places(op, ends, minlength, dtype.size())?;
     if let Some(weights) = weights {
-        let named = |error: Error| error.within(OP);
-        let start = creation::zeros::<T>(b, &[len]).map_err(named)?;
-        return indexing::scatter_add(b, &start, x, weights, 0).map_err(named);
+        let zeros = Buffer::zeroed(op, len, dtype)?;
+        let start = View { start: zeros.start(), dtype, shape: &[len], strides: &[1] };
+        return indexing::scatter_add_of(start, x, weights, 0).map_err(|e| e.within(op));
     }
-    let counts = counted(OP, view(x), len, |x: &[i64], counts| {
+    let counts = counted(op, x, len, |x: &[i64], counts| {
         for &x in x {
             counts[x as usize] += 1;
         }
     })?;
-    super::casting::astype(b, &counts)
+    if dtype == DType::Int64 {
+        return RawArray::from_vec(op, vec![len], counts);
+    }
+    dispatch!(dtype, T: [
+        Int8, Int16, Int32, UInt8, UInt16, UInt32, UInt64,
+        Float16, BFloat16, Float32, Float64, Complex64, Complex128
+    ] => converted::<T>(op, &counts))
+}
+
+/// Converts counts to the type `T`.
+fn converted<T: Element>(op: &'static str, counts: &[i64]) -> Result<RawArray> {
+    let mut all = buffer::zeros::<T>(op, counts.len())?;
+    let shared = Shared::new(&mut all);
+    parallel::parallel(counts.len(), CHEAP, |range| {
+        // SAFETY: each task has its own range.
+        let part = unsafe { shared.part(range.clone()) };
+        part.iter_mut().zip(&counts[range]).for_each(|(to, &count)| *to = count.cast());
+    });
+    RawArray::from_vec(op, vec![counts.len()], all)
 }
 
 /// Returns the minimum and the maximum of a non-empty array.
@@ -135,12 +162,12 @@ fn ends(op: &'static str, x: View<'_>) -> Result<(i64, i64)> {
 
 /// Counts elements with `places` counters. `count` gets a slice of the elements and increments the counters. Each task
 /// has separate counters if adding them up costs little compared to counting.
-fn counted<T: crate::Element>(
+fn counted<T: Element>(
     op: &'static str,
     x: View<'_>,
     places: usize,
     count: impl Fn(&[T], &mut [i64]) + Sync,
-) -> Result<NdArray<i64>> {
+) -> Result<Vec<i64>> {
     let packed: Packed<'_> = copy::pack(op, x)?;
     // SAFETY: `packed` has the elements of `x`, which are of type `T`.
     let elements = unsafe { packed.slice::<T>(x.len()) };
@@ -162,13 +189,45 @@ fn counted<T: crate::Element>(
             return Err(e);
         }
     }
-    typed(RawArray::from_vec(op, vec![places], all))
+    Ok(all)
+}
+
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::{
+        Element, Numeric, Real, Result,
+        numpyish::{NdArray, Numpyish, OpContext, raw::view, statistics, typed::typed},
+    };
+
+    pub fn histogram<T: Real>(
+        b: &Numpyish,
+        x: &NdArray<T>,
+        bins: usize,
+        low: Option<f64>,
+        high: Option<f64>,
+        edges: Option<&NdArray<T>>,
+    ) -> Result<(NdArray<i64>, NdArray<T>)> {
+        let on = OpContext::new(b, "histogram", <T as Element>::DTYPE);
+        let [counts, edges] = statistics::histogram(on, view(x), bins, low, high, edges.map(view))?;
+        Ok((typed(Ok(counts))?, typed(Ok(edges))?))
+    }
+
+    pub fn bincount<T: Numeric>(
+        b: &Numpyish,
+        x: &NdArray<i64>,
+        weights: Option<&NdArray<T>>,
+        minlength: usize,
+    ) -> Result<NdArray<T>> {
+        let on = OpContext::new(b, "bincount", <T as Element>::DTYPE);
+        typed(statistics::bincount(on, view(x), weights.map(view), minlength))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numpyish::copy::tests::Dice;
+    use super::typed::{bincount, histogram};
+    use crate::numpyish::{NdArray, Numpyish, copy::tests::Dice};
     use ndarray::{ArrayD, IxDyn};
 
     fn list<T: Copy>(x: &NdArray<T>) -> Vec<T> {

@@ -65,7 +65,7 @@ pub use matrix::{Diagonal, broadcast_around, vectors};
 pub use points::{interpolated, sorted, sorter};
 pub use product::Product;
 pub use random::{
-    check_beta, check_binomial, check_choice, check_gamma, check_integers, check_multinomial, check_normal,
+    Parameter, check_beta, check_binomial, check_choice, check_gamma, check_integers, check_multinomial, check_normal,
     check_permutation, check_poisson, check_scale, check_trials, check_truncated, check_uniform,
 };
 pub use reduction::{

@@ -1,7 +1,7 @@
 //! Rules for the shapes of samples and of their weights.
 
 use super::count;
-use crate::{Error, Real, Result};
+use crate::{DType, Error, Result, raw::RawElement};
 
 /// Returns the shape to which the weights are reshaped so that they broadcast to the elements. Either the weights have
 /// the shape of the elements; or `axes` is a single axis, and there is one weight for each index of this axis.
@@ -32,8 +32,9 @@ pub fn variables(op: &'static str, x: &[usize], rowvar: bool) -> Result<(usize, 
 /// the first edge is the smallest element, and without an upper bound, the last edge is the largest element; `ends`
 /// returns both elements. If there are no elements, these edges are 0 and 1. The edges are finite in `T`, the dtype of
 /// the elements.
-pub fn bin_range<T: Real>(
+pub fn bin_range(
     op: &'static str,
+    dtype: DType,
     bins: usize,
     (low, high): (Option<f64>, Option<f64>),
     ends: impl FnOnce() -> Result<Option<(f64, f64)>>,
@@ -42,7 +43,7 @@ pub fn bin_range<T: Real>(
         return Err(Error::argument(op, "`bins` is 0, but must be at least 1"));
     }
     let edges = bins.checked_add(1).ok_or_else(|| Error::memory(op, usize::MAX))?;
-    count(op, &[edges], size_of::<T>())?;
+    count(op, &[edges], dtype.size())?;
     let (low, high) = match (low, high) {
         (Some(low), Some(high)) => (low, high),
         _ => {
@@ -51,7 +52,7 @@ pub fn bin_range<T: Real>(
         }
     };
     // a bound in `f64` may be too large for the dtype
-    let is_number = |x: f64| T::of(x).is_finite();
+    let is_number = |x: f64| RawElement::of(x).to(dtype).to_f64().is_finite();
     if !is_number(low) || !is_number(high) || low > high {
         return Err(Error::argument(
             op,

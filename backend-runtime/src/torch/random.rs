@@ -18,7 +18,9 @@ use super::{
     tensor::{Number, Tensor},
 };
 use crate::{
-    Arrays, DType, DTypeKind, Element, HostArray, Integer, Real, Result, dispatch, numpyish::random, raw::RawElement,
+    Arrays, DType, DTypeKind, Element, HostArray, Integer, Real, Result, dispatch, numpyish,
+    numpyish::{random, typed::typed},
+    raw::RawElement,
     rules,
 };
 
@@ -31,12 +33,17 @@ fn moved<T: Element>(on: OpContext<'_>, x: HostArray<T>) -> Result<Tensor> {
     Ok(moved.tensor().clone())
 }
 
+/// The context of the same call on the CPU backend.
+fn host(on: OpContext<'_>) -> numpyish::OpContext<'_> {
+    numpyish::OpContext::new(on.backend.host(), on.op, on.dtype)
+}
+
 /// Uniform random numbers in [low, high).
 pub fn random_uniform(on: OpContext<'_>, shape: &[usize], low: f64, high: f64) -> Result<Tensor> {
     let b = on.backend;
     if b.index() < 0 {
         return dispatch!(on.dtype, T: [Float16, BFloat16, Float32, Float64, Complex64, Complex128] => {
-            moved(on, random::random_uniform::<T>(b.host(), shape, low, high)?)
+            moved(on, typed::<T>(random::random_uniform(host(on), shape, low, high))?)
         });
     }
     rules::check_uniform(on.op, on.dtype, low, high)?;
@@ -48,7 +55,7 @@ pub fn random_normal(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) ->
     let b = on.backend;
     if b.index() < 0 {
         return dispatch!(on.dtype, T: [Float16, BFloat16, Float32, Float64, Complex64, Complex128] => {
-            moved(on, random::random_normal::<T>(b.host(), shape, mean, std)?)
+            moved(on, typed::<T>(random::random_normal(host(on), shape, mean, std))?)
         });
     }
     rules::check_normal(on.op, mean, std)?;
@@ -59,11 +66,10 @@ pub fn random_normal(on: OpContext<'_>, shape: &[usize], mean: f64, std: f64) ->
 pub fn random_integers(on: OpContext<'_>, shape: &[usize], low: RawElement, high: RawElement) -> Result<Tensor> {
     let b = on.backend;
     dispatch!(on.dtype, T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64] => {
-        let (from, to) = (low.cast::<T>(), high.cast::<T>());
         if b.index() < 0 {
-            return moved(on, random::random_integers(b.host(), shape, from, to)?);
+            return moved(on, typed::<T>(random::random_integers(host(on), shape, low, high))?);
         }
-        rules::check_integers(on.op, from, to)?;
+        rules::check_integers(on.op, low.cast::<T>(), high.cast::<T>())?;
         integers_on_device(on, shape, low.cast(), high.cast())
     })
 }
@@ -73,7 +79,7 @@ pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<Tensor> {
     let b = on.backend;
     dispatch!(on.dtype, T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64] => {
         if b.index() < 0 {
-            return moved(on, random::random_permutation::<T>(b.host(), n)?);
+            return moved(on, typed::<T>(random::random_permutation(host(on), n))?);
         }
         rules::check_permutation(on.op, n, on.dtype, <T as Integer>::MAX.cast())?;
         permutation_on_device(on, n)

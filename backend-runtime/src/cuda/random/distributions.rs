@@ -183,7 +183,7 @@ mod tests {
         Arrays, Element, HostArray, Real, bf16,
         cuda::{Cuda, CudaArray, testing::device},
         f16,
-        numpyish::{Numpyish, random as cpu},
+        numpyish::{Numpyish, random::typed as cpu},
         raw::{RawElement, TypedArray},
     };
     use ndarray::{ArrayD, IxDyn};

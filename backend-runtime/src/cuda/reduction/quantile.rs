@@ -96,7 +96,7 @@ mod tests {
             testing::device,
         },
         f16,
-        numpyish::{Numpyish, reduction as cpu},
+        numpyish::{Numpyish, reduction::typed as cpu},
     };
     use ndarray::{ArrayD, IxDyn, arr1};
 

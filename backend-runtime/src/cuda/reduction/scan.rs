@@ -269,7 +269,7 @@ mod tests {
             reduction::tests::{on, typed},
             testing::device,
         },
-        numpyish::{Numpyish, reduction as cpu},
+        numpyish::{Numpyish, reduction::typed as cpu},
     };
     use crate::{Element, cuda::CudaArray};
     use ndarray::{ArrayD, IxDyn};

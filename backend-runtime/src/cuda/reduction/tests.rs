@@ -8,7 +8,7 @@ use crate::{
         testing::device,
     },
     f16,
-    numpyish::{Numpyish, reduction as cpu},
+    numpyish::{Numpyish, reduction::typed as cpu},
 };
 use ndarray::{ArrayD, IxDyn};
 

@@ -238,7 +238,12 @@ pub fn scatter_add<T: Numeric>(
     values: &NdArray<T>,
     axis: isize,
 ) -> Result<NdArray<T>> {
-    typed(scattered("scatter_add", view(x), view(indices), view(values), axis, addition(T::DTYPE)))
+    typed(scatter_add_of(view(x), view(indices), view(values), axis))
+}
+
+/// Like `scatter_add`, for arrays whose dtype is known only at run time.
+pub fn scatter_add_of(x: View<'_>, indices: View<'_>, values: View<'_>, axis: isize) -> Result<RawArray> {
+    scattered("scatter_add", x, indices, values, axis, addition(x.dtype))
 }
 
 /// A copy of `x` in which the elements at indices along one axis are multiplied by values.

@@ -2,12 +2,11 @@
 //! has its own stream of random numbers.
 
 use super::super::{
-    NdArray, Numpyish, Operand,
+    Numpyish, OpContext,
     buffer::Buffer,
     parallel::{self, COSTLY},
-    raw::{RawArray, View, view, view_operand},
+    raw::{RawArray, View},
     simd::versions,
-    typed::typed,
 };
 use super::{many, words};
 use crate::{
@@ -23,64 +22,38 @@ use crate::{
 };
 
 /// Exponentially distributed random numbers.
-pub fn random_exponential<T: Real>(b: &Numpyish, shape: &[usize], scale: f64) -> Result<NdArray<T>> {
-    let op = "random_exponential";
-    rules::check_scale(op, scale)?;
-    typed(sampled(b, op, Distribution::Exponential, T::DTYPE, shape, &[], [scale, 0.0]))
+pub fn random_exponential(on: OpContext<'_>, shape: &[usize], scale: f64) -> Result<RawArray> {
+    rules::check_scale(on.op, scale)?;
+    reals(on, Distribution::Exponential, shape, &[], [scale, 0.0])
 }
 
 /// Gamma distributed random numbers.
-pub fn random_gamma<T: Real>(b: &Numpyish, shape: &[usize], alpha: Operand<'_, T>, scale: f64) -> Result<NdArray<T>> {
-    let op = "random_gamma";
-    rules::check_gamma(op, &alpha, scale)?;
-    typed(sampled(b, op, Distribution::Gamma, T::DTYPE, shape, &[view_operand(&alpha)], [scale, 0.0]))
+pub fn random_gamma(on: OpContext<'_>, shape: &[usize], alpha: View<'_>, scale: f64) -> Result<RawArray> {
+    rules::check_gamma(on.op, &alpha, scale)?;
+    reals(on, Distribution::Gamma, shape, &[alpha], [scale, 0.0])
 }
 
 /// Beta distributed random numbers.
-pub fn random_beta<T: Real>(
-    b: &Numpyish,
-    shape: &[usize],
-    alpha: Operand<'_, T>,
-    beta: Operand<'_, T>,
-) -> Result<NdArray<T>> {
-    let op = "random_beta";
-    rules::check_beta(op, &alpha, &beta)?;
-    let own = [view_operand(&alpha), view_operand(&beta)];
-    typed(sampled(b, op, Distribution::Beta, T::DTYPE, shape, &own, [0.0; 2]))
+pub fn random_beta(on: OpContext<'_>, shape: &[usize], alpha: View<'_>, beta: View<'_>) -> Result<RawArray> {
+    rules::check_beta(on.op, &alpha, &beta)?;
+    reals(on, Distribution::Beta, shape, &[alpha, beta], [0.0; 2])
 }
 
 /// Poisson distributed random counts.
-pub fn random_poisson<T: Real>(b: &Numpyish, shape: &[usize], rate: Operand<'_, T>) -> Result<NdArray<i64>> {
-    let op = "random_poisson";
-    rules::check_poisson(op, &rate)?;
-    typed(sampled(b, op, Distribution::Poisson, DType::Int64, shape, &[view_operand(&rate)], [0.0; 2]))
+pub fn random_poisson(on: OpContext<'_>, shape: &[usize], rate: View<'_>) -> Result<RawArray> {
+    rules::check_poisson(on.op, &rate)?;
+    sampled(on.backend, on.op, Distribution::Poisson, DType::Int64, shape, &[rate], [0.0; 2])
 }
 
 /// Binomially distributed random counts.
-pub fn random_binomial<T: Real>(b: &Numpyish, shape: &[usize], n: i64, p: Operand<'_, T>) -> Result<NdArray<i64>> {
-    let op = "random_binomial";
-    rules::check_binomial(op, n, &p)?;
-    typed(sampled(b, op, Distribution::Binomial, DType::Int64, shape, &[view_operand(&p)], [n as f64, 0.0]))
+pub fn random_binomial(on: OpContext<'_>, shape: &[usize], n: i64, p: View<'_>) -> Result<RawArray> {
+    rules::check_binomial(on.op, n, &p)?;
+    sampled(on.backend, on.op, Distribution::Binomial, DType::Int64, shape, &[p], [n as f64, 0.0])
 }
 
 /// Random counts of the trials, out of `n`, that fall into each category.
-pub fn random_multinomial<T: Real>(
-    b: &Numpyish,
-    shape: &[usize],
-    n: i64,
-    weights: &NdArray<T>,
-) -> Result<NdArray<i64>> {
-    typed(categories(b, "random_multinomial", shape, n, view(weights)))
-}
-
-/// Like `random_multinomial`, with weights of any dtype.
-pub(crate) fn categories(
-    b: &Numpyish,
-    op: &'static str,
-    shape: &[usize],
-    n: i64,
-    weights: View<'_>,
-) -> Result<RawArray> {
+pub fn random_multinomial(on: OpContext<'_>, shape: &[usize], n: i64, weights: View<'_>) -> Result<RawArray> {
+    let OpContext { backend: b, op, .. } = on;
     let all = rules::check_multinomial(op, shape, n, weights.shape)?;
     let count = weights.shape[0];
     let out = Buffer::new(op, rules::count(op, &all, size_of::<i64>())?, DType::Int64)?;
@@ -115,18 +88,39 @@ versions! {
 }
 
 /// Normally distributed random numbers, restricted to the range between two bounds.
-pub fn random_truncated_normal<T: Real>(
-    b: &Numpyish,
+pub fn random_truncated_normal(
+    on: OpContext<'_>,
     shape: &[usize],
-    lower: Operand<'_, T>,
-    upper: Operand<'_, T>,
+    lower: View<'_>,
+    upper: View<'_>,
     mean: f64,
     std: f64,
-) -> Result<NdArray<T>> {
-    let op = "random_truncated_normal";
-    rules::check_truncated(op, &lower, &upper, mean, std)?;
-    let own = [view_operand(&lower), view_operand(&upper)];
-    typed(sampled(b, op, Distribution::TruncatedNormal, T::DTYPE, shape, &own, [mean, std]))
+) -> Result<RawArray> {
+    rules::check_truncated(on.op, &lower, &upper, mean, std)?;
+    reals(on, Distribution::TruncatedNormal, shape, &[lower, upper], [mean, std])
+}
+
+impl rules::Parameter for View<'_> {
+    fn number(&self) -> Option<f64> {
+        if !self.is_scalar() {
+            return None;
+        }
+        let (number, mut pairs) = (Parameter { x: *self, shape: &[], strides: Vec::new() }, [[0.0; 2]]);
+        // SAFETY: a scalar has one element.
+        unsafe { number.read(0, &mut pairs, 0) };
+        Some(pairs[0][0])
+    }
+}
+
+/// Draws random reals of a distribution, in the dtype of the call.
+fn reals(
+    on: OpContext<'_>,
+    distribution: Distribution,
+    shape: &[usize],
+    own: &[View<'_>],
+    shared: [f64; 2],
+) -> Result<RawArray> {
+    sampled(on.backend, on.op, distribution, on.dtype, shape, own, shared)
 }
 
 /// Draws random numbers of a distribution, as reals of `dtype` or as counts. `own` has up to two parameters that
@@ -305,8 +299,17 @@ impl<'a> Parameter<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Error, numpyish::simd::with_each};
+    use super::{
+        super::typed::{
+            random_beta, random_binomial, random_exponential, random_gamma, random_multinomial, random_poisson,
+            random_truncated_normal,
+        },
+        *,
+    };
+    use crate::{
+        Error,
+        numpyish::{NdArray, Operand, simd::with_each, typed::typed},
+    };
     use ndarray::{ArrayD, IxDyn, ShapeBuilder, arr1};
 
     /// A distribution and its parameters. SciPy computed its mean, its standard deviation, and the probabilities of
@@ -521,6 +524,9 @@ mod tests {
             assert!(random_beta::<f64>(&b, &[4], Operand::Scalar(1.0), x()).is_err());
             assert!(random_exponential::<f64>(&b, &[4], wrong).is_err());
         }
+        // an array without axes is no number
+        let one = ArrayD::from_elem(IxDyn(&[]), -1.0).into_shared();
+        assert!(random_gamma::<f64>(&b, &[4], Operand::array(&one), 1.0).unwrap().iter().all(|x| x.is_nan()));
         assert!(random_binomial::<f64>(&b, &[4], -1, Operand::Scalar(0.5)).is_err());
         assert!(random_binomial::<f64>(&b, &[4], i64::MAX, Operand::Scalar(0.5)).is_err());
         let cut = |lower, upper, std| {

@@ -2,16 +2,15 @@
 
 use super::{
     super::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::Buffer,
         convert::{Value, computed_in, conversion},
         copy,
         layout::{self, LaneFn, Lanes},
         parallel::{self, CHEAP, Shared},
-        raw::{RawArray, View, view},
+        raw::{RawArray, View},
         simd::versions,
         source::Source,
-        typed::typed,
     },
     fold::is_nan,
     folding::{self, Folding},
@@ -25,14 +24,14 @@ use std::{cmp::Ordering, hint::select_unpredictable, ops::Range};
 
 /// Index of the largest element along one axis, or of all elements. Among equal elements the first one wins; the first
 /// NaN wins over all numbers.
-pub fn argmax<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, keepdims: bool) -> Result<NdArray<i64>> {
-    arg_or_all("argmax", view(x), axis, keepdims, true)
+pub fn argmax(on: OpContext<'_>, x: View<'_>, axis: Option<isize>, keepdims: bool) -> Result<RawArray> {
+    arg_or_all(on.op, x, axis, keepdims, true)
 }
 
 /// Index of the smallest element along one axis, or of all elements. Among equal elements the first one wins; the first
 /// NaN wins over all numbers.
-pub fn argmin<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: Option<isize>, keepdims: bool) -> Result<NdArray<i64>> {
-    arg_or_all("argmin", view(x), axis, keepdims, false)
+pub fn argmin(on: OpContext<'_>, x: View<'_>, axis: Option<isize>, keepdims: bool) -> Result<RawArray> {
+    arg_or_all(on.op, x, axis, keepdims, false)
 }
 
 /// Like [`argmax`], for an array or an unevaluated formula. `axis` may list at most one axis.
@@ -45,30 +44,25 @@ pub fn argmin_of(x: Source<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> 
     arg_of("argmin", x, axis, keepdims, false)
 }
 
-fn arg_or_all(
-    op: &'static str,
-    x: View<'_>,
-    axis: Option<isize>,
-    keepdims: bool,
-    largest: bool,
-) -> Result<NdArray<i64>> {
+fn arg_or_all(op: &'static str, x: View<'_>, axis: Option<isize>, keepdims: bool, largest: bool) -> Result<RawArray> {
     if axis.is_some() {
         return copy::along_or_row(op, x, axis, |x, axis| arg(op, x, axis, keepdims, largest));
     }
     rules::require_any(op, x.shape)?;
-    let index = copy::along_or_row(op, x, None, |row, axis| arg(op, row, axis, false, largest))?[[]];
-    typed(RawArray::from_vec(op, rules::row_reduced(x.shape.len(), keepdims), vec![index]))
+    let (index, ..) = copy::along_or_row(op, x, None, |row, axis| arg(op, row, axis, false, largest))?.into_parts();
+    // SAFETY: the index has been written.
+    unsafe { RawArray::new(op, rules::row_reduced(x.shape.len(), keepdims), index) }
 }
 
-fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool) -> Result<NdArray<i64>> {
+fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool) -> Result<RawArray> {
     let Some(axis) = rules::reduction_axis(op, axis, x.shape.len())? else {
-        return typed(RawArray::from_vec(op, Vec::new(), vec![0_i64]));
+        return RawArray::from_vec(op, Vec::new(), vec![0_i64]);
     };
     rules::require_elements(op, x.shape, &[axis])?;
     let len = x.shape[axis];
     let search = Search::new(computed_in(x.dtype), largest);
     if len <= SHORT && x.strides[axis] == 1 && search.dtype == x.dtype {
-        return typed(short(op, x, axis, keepdims, &search));
+        return short(op, x, axis, keepdims, &search);
     }
     let new = || -> Result<LaneFn<'_>> {
         let search = &search;
@@ -85,7 +79,7 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
     };
     // SAFETY: the function reads a lane of `len` elements and writes one index.
     let found = unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) };
-    typed(found.map(|found| if keepdims { found } else { found.without_axis(axis) }))
+    found.map(|found| if keepdims { found } else { found.without_axis(axis) })
 }
 
 /// Searches short contiguous lanes (1-D slices along `axis`), several at a time. Their elements must already have the
@@ -346,10 +340,14 @@ versions! {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::typed::{argmax, argmin},
+        *,
+    };
     use crate::{
         Error, f16,
         numpyish::{
+            Numpyish,
             layout::tests::{counting, layouts},
             simd,
         },

@@ -1,64 +1,67 @@
 //! `diff`: differences of neighbouring elements along an axis.
 
 use super::super::{
-    NdArray, Numpyish,
+    OpContext,
     buffer::Buffer,
-    copy,
-    manipulation::{broadcast_to, concat},
+    copy, manipulation,
     parallel::{self, CHEAP},
-    raw::{RawArray, View, view},
+    raw::{RawArray, View},
+    region::Region,
     simd::versions,
-    typed::typed,
+    typed::Change,
 };
 use crate::{Complex, DType, Numeric, Result, bf16, f16, rules};
 
 /// Differences of neighbouring elements along one axis. Differences are taken `n` times, each time of the previous
 /// result.
-pub fn diff<T: Numeric>(
-    b: &Numpyish,
-    x: &NdArray<T>,
+pub fn diff(
+    on: OpContext<'_>,
+    x: View<'_>,
     axis: isize,
     n: usize,
-    prepend: Option<&NdArray<T>>,
-    append: Option<&NdArray<T>>,
-) -> Result<NdArray<T>> {
-    let op = "diff";
-    let axis = rules::axis(op, axis, x.ndim())?;
-    let longer = with_edges(b, op, x, axis, prepend, append)?;
-    let x = longer.as_ref().unwrap_or(x);
-    let (left, times) = rules::differences(x.shape(), axis, n);
-    if left.contains(&0) {
-        return typed(RawArray::empty(op, left, T::DTYPE));
-    }
-    match times {
-        0 => Ok(x.clone()),
-        times => typed(differences(op, view(x), axis, times)),
-    }
+    prepend: Option<View<'_>>,
+    append: Option<View<'_>>,
+) -> Result<Change> {
+    let op = on.op;
+    let axis = rules::axis(op, axis, x.shape.len())?;
+    let Some(longer) = with_edges(op, x, axis, prepend, append)? else {
+        return Ok(differences(op, x, axis, n)?.map_or(Change::View(Vec::new()), Change::Copy));
+    };
+    let less = differences(op, longer.view(&longer.strides()), axis, n)?;
+    Ok(Change::Copy(less.unwrap_or(longer)))
 }
 
 /// Concatenates `before`, `x` and `after`. Returns `None` if both `before` and `after` are `None`.
-fn with_edges<T: Numeric>(
-    b: &Numpyish,
+fn with_edges(
     op: &'static str,
-    x: &NdArray<T>,
+    x: View<'_>,
     axis: usize,
-    before: Option<&NdArray<T>>,
-    after: Option<&NdArray<T>>,
-) -> Result<Option<NdArray<T>>> {
-    let shape = |edge: &NdArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
-    // the shapes of `before` and `after` are checked before any memory is allocated
-    let shapes = [before.map(shape).transpose()?, after.map(shape).transpose()?];
-    let edge = |(edge, shape): (&NdArray<T>, &Vec<usize>)| broadcast_to(b, edge, shape).map_err(|e| e.within(op));
-    let before = before.zip(shapes[0].as_ref()).map(edge).transpose()?;
-    let after = after.zip(shapes[1].as_ref()).map(edge).transpose()?;
+    before: Option<View<'_>>,
+    after: Option<View<'_>>,
+) -> Result<Option<RawArray>> {
+    let edge = |edge: View<'_>| Region::of(edge).broadcast(op, &rules::edge(op, x.shape, edge.shape, axis)?);
+    let [before, after] = [before.map(edge).transpose()?, after.map(edge).transpose()?];
     if before.is_none() && after.is_none() {
         return Ok(None);
     }
-    let parts: Vec<&NdArray<T>> = before.iter().chain([x]).chain(&after).collect();
-    concat(b, &parts, Some(axis as isize)).map(Some).map_err(|e| e.within(op))
+    let parts: Vec<View<'_>> =
+        before.iter().map(Region::view).chain([x]).chain(after.iter().map(Region::view)).collect();
+    let shapes: Vec<&[usize]> = parts.iter().map(|part| part.shape).collect();
+    let (axis, shape) = rules::joined(op, &shapes, axis as isize, x.dtype.size())?;
+    manipulation::joined(op, shape, axis, &parts).map(Some)
 }
 
-fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<RawArray> {
+/// Differences of neighbouring elements, taken `n` times. Returns `None` if they are the elements themselves.
+fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<Option<RawArray>> {
+    let (left, times) = rules::differences(x.shape, axis, n);
+    if left.contains(&0) {
+        return RawArray::empty(op, left, x.dtype).map(Some);
+    }
+    if times == 0 { Ok(None) } else { repeated(op, x, axis, times).map(Some) }
+}
+
+/// Differences of neighbouring elements, taken `n` times. `n` is at least 1.
+fn repeated(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<RawArray> {
     let mut shape = x.shape.to_vec();
     let packed = copy::pack(op, x)?;
     let mut out = difference(op, packed.start(), x.dtype, &mut shape, axis)?;
@@ -128,8 +131,11 @@ versions! {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numpyish::layout::tests::{counting, layouts};
+    use super::super::typed::diff;
+    use crate::numpyish::{
+        Numpyish,
+        layout::tests::{counting, layouts},
+    };
     use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
     const B: Numpyish = Numpyish::new();

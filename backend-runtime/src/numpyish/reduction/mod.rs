@@ -254,8 +254,8 @@ fn extreme(
 #[cfg(test)]
 pub(crate) mod typed {
     use crate::{
-        Axes,
-        numpyish::{reduction, testing::typed_ops},
+        Axes, Element, Interpolation, Numeric, Result,
+        numpyish::{NdArray, Numpyish, OpContext, raw::view, reduction, testing::typed_ops, typed::changed_by},
     };
 
     typed_ops! { reduction:
@@ -267,6 +267,23 @@ pub(crate) mod typed {
         mean<T: Float>(x; axis: Axes, keepdims: bool) -> T;
         var<T: Float>(x; axis: Axes, correction: f64, keepdims: bool) -> T::Real;
         std<T: Float>(x; axis: Axes, correction: f64, keepdims: bool) -> T::Real;
+        argmax<T: Ordered>(x; axis: Option<isize>, keepdims: bool) -> i64;
+        argmin<T: Ordered>(x; axis: Option<isize>, keepdims: bool) -> i64;
+        cumulative_sum<T: Element>(x; axis: Option<isize>, include_initial: bool) -> T::Sum;
+        cumulative_prod<T: Element>(x; axis: Option<isize>, include_initial: bool) -> T::Sum;
+        quantile<T: Real>(x, q; axis: Axes, method: Interpolation, keepdims: bool) -> T;
+    }
+
+    pub fn diff<T: Numeric>(
+        b: &Numpyish,
+        x: &NdArray<T>,
+        axis: isize,
+        n: usize,
+        prepend: Option<&NdArray<T>>,
+        append: Option<&NdArray<T>>,
+    ) -> Result<NdArray<T>> {
+        let on = OpContext::new(b, "diff", <T as Element>::DTYPE);
+        changed_by(x, reduction::diff(on, view(x), axis, n, prepend.map(view), append.map(view)))
     }
 }
 

@@ -1,32 +1,27 @@
 //! `quantile`: quantiles by partial sorting, with interpolation between neighbouring elements.
 
 use super::super::{
-    NdArray, Numpyish,
+    OpContext,
     buffer::{self},
     convert::{computed_in, convert, reals_from_f64, reals_to_f64},
     copy,
     layout::{self, LaneFn, Lanes},
     parallel::COSTLY,
-    raw::{RawArray, View, view},
+    raw::{RawArray, View},
     simd::versions,
     sorting::Sortable,
-    typed::typed,
 };
-use crate::{Axes, DType, Interpolation, Precision, Real, Result, rules};
+use crate::{Axes, DType, Interpolation, Precision, Result, rules};
 
 /// Quantiles over axes. The axes of `q` are the first axes of the result.
-pub fn quantile<T: Real>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    q: &NdArray<T>,
+pub fn quantile(
+    _: OpContext<'_>,
+    x: View<'_>,
+    q: View<'_>,
     axis: Axes,
     method: Interpolation,
     keepdims: bool,
-) -> Result<NdArray<T>> {
-    typed(quantiles(view(x), view(q), axis, method, keepdims))
-}
-
-fn quantiles(x: View<'_>, q: View<'_>, axis: Axes, method: Interpolation, keepdims: bool) -> Result<RawArray> {
+) -> Result<RawArray> {
     if computed_in(x.dtype) == DType::Float64 {
         quantiles_in::<f64>(x, q, axis, method, keepdims)
     } else {
@@ -222,10 +217,13 @@ fn select<K: Sortable>(x: &mut [K], indices: &[usize], first: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::typed::quantile, *};
     use crate::{
         Error, f16,
-        numpyish::layout::tests::{counting, layouts},
+        numpyish::{
+            NdArray, Numpyish,
+            layout::tests::{counting, layouts},
+        },
     };
     use ndarray::{ArrayD, IxDyn, arr0, arr1};
 

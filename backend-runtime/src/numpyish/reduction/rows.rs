@@ -218,13 +218,17 @@ pub mod tests {
                     let counts = count_nonzero(&b, &wide, axis, false).unwrap();
                     assert_eq!(count_nonzero(&b, &truths, axis, false).unwrap(), counts, "{what} of {n}");
                     assert_eq!(count_nonzero(&b, &bytes, axis, false).unwrap(), counts, "{what} of {n}");
-                    assert_eq!(super::super::sum(&b, &truths, axis, false).unwrap(), counts, "{what} of {n}");
+                    assert_eq!(super::super::typed::sum(&b, &truths, axis, false).unwrap(), counts, "{what} of {n}");
                 }
                 let second = ndarray::s![.., ..;2];
                 let counts =
                     count_nonzero(&b, &wide.slice(second).into_dyn().to_shared(), Axes::from(1), false).unwrap();
                 let strided = truths.clone().slice_move(second).into_dyn();
-                assert_eq!(super::super::sum(&b, &strided, Axes::from(1), false).unwrap(), counts, "{what} of {n}");
+                assert_eq!(
+                    super::super::typed::sum(&b, &strided, Axes::from(1), false).unwrap(),
+                    counts,
+                    "{what} of {n}"
+                );
                 let naive = truths.outer_iter().map(|lane| lane.iter().filter(|&&x| x).count() as i64);
                 let counts = count_nonzero(&b, &truths, Axes::from(1), false).unwrap();
                 assert!(counts.iter().copied().eq(naive), "{what} of {n}");

@@ -7,40 +7,27 @@
 //! after another. The results of a lane have the same bits in both cases.
 
 use super::super::{
-    NdArray, Numpyish,
+    OpContext,
     buffer::Buffer,
     convert::{Value, computed_in, convert, sum_dtype},
     copy,
     parallel::{self, CHEAP},
-    raw::{RawArray, View, view},
+    raw::{RawArray, View},
     simd::versions,
     stream,
     turns::{Turn, in_turn},
-    typed::typed,
 };
 use crate::{Complex, DType, DTypeKind, Element, Numeric, Result, rules, threads};
 use std::{mem::MaybeUninit, ops::Range};
 
 /// Cumulative sum along one axis, or of all elements.
-pub fn cumulative_sum<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Option<isize>,
-    include_initial: bool,
-) -> Result<NdArray<T::Sum>> {
-    let op = "cumulative_sum";
-    typed(copy::along_or_row(op, view(x), axis, |x, axis| scan(op, x, axis, include_initial, Scan::sums)))
+pub fn cumulative_sum(on: OpContext<'_>, x: View<'_>, axis: Option<isize>, include_initial: bool) -> Result<RawArray> {
+    copy::along_or_row(on.op, x, axis, |x, axis| scan(on.op, x, axis, include_initial, Scan::sums))
 }
 
 /// Cumulative product along one axis, or of all elements.
-pub fn cumulative_prod<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    axis: Option<isize>,
-    include_initial: bool,
-) -> Result<NdArray<T::Sum>> {
-    let op = "cumulative_prod";
-    typed(copy::along_or_row(op, view(x), axis, |x, axis| scan(op, x, axis, include_initial, Scan::products)))
+pub fn cumulative_prod(on: OpContext<'_>, x: View<'_>, axis: Option<isize>, include_initial: bool) -> Result<RawArray> {
+    copy::along_or_row(on.op, x, axis, |x, axis| scan(on.op, x, axis, include_initial, Scan::products))
 }
 
 /// The operation that joins an accumulator and the next element: an addition or a multiplication.
@@ -606,10 +593,18 @@ fn quarter_of<A: Element, F: Join>(n: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::typed::{cumulative_prod, cumulative_sum},
+        *,
+    };
     use crate::{
         Complex, bf16,
-        numpyish::layout::tests::{counting, layouts},
+        numpyish::{
+            Numpyish,
+            layout::tests::{counting, layouts},
+            raw::view,
+            typed::typed,
+        },
     };
     use ndarray::{ArrayD, Axis, IxDyn, Slice};
 

@@ -4,32 +4,31 @@
 //! between the steps unless lanes are long.
 
 use super::super::{
-    NdArray, Numpyish,
+    OpContext,
     buffer::Buffer,
     convert::{computed_in, convert},
     copy,
     parallel::{self, COSTLY},
-    raw::{RawArray, View, view},
+    raw::{RawArray, View},
     reduction::{max_of, sum_of},
     simd::{versions, wide_versions},
-    typed::typed,
 };
 use crate::{Axes, DType, Float, Real, Result, rules, threads};
 use std::{ops::Range, sync::OnceLock};
 
 /// Computes `exp(x)`, divided by the sum of `exp(x)` over the axes.
-pub fn softmax<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
-    typed(Lanes::new("softmax", view(x), axis).and_then(|lanes| lanes.elements(Of::Softmax)))
+pub fn softmax(on: OpContext<'_>, x: View<'_>, axis: Axes) -> Result<RawArray> {
+    Lanes::new(on.op, x, axis)?.elements(Of::Softmax)
 }
 
 /// Logarithm of the softmax over axes.
-pub fn log_softmax<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
-    typed(Lanes::new("log_softmax", view(x), axis).and_then(|lanes| lanes.elements(Of::LogSoftmax)))
+pub fn log_softmax(on: OpContext<'_>, x: View<'_>, axis: Axes) -> Result<RawArray> {
+    Lanes::new(on.op, x, axis)?.elements(Of::LogSoftmax)
 }
 
 /// Logarithm of the sum of `exp(x)` over the axes.
-pub fn logsumexp<T: Real>(_: &Numpyish, x: &NdArray<T>, axis: Axes, keepdims: bool) -> Result<NdArray<T>> {
-    typed(Lanes::new("logsumexp", view(x), axis).and_then(|lanes| lanes.values(keepdims)))
+pub fn logsumexp(on: OpContext<'_>, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
+    Lanes::new(on.op, x, axis)?.values(keepdims)
 }
 
 /// The function to compute.
@@ -431,10 +430,13 @@ versions! {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::typed::{log_softmax, logsumexp, softmax},
+        *,
+    };
     use crate::{
         Error, f16,
-        numpyish::{layout::tests::layouts, simd},
+        numpyish::{NdArray, Numpyish, layout::tests::layouts, raw::view, simd, typed::typed},
     };
     use ndarray::{ArrayD, IxDyn};
 

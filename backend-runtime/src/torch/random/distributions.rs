@@ -5,12 +5,12 @@
 
 use super::{
     super::{Operand, TorchArray, call::OpContext, loops::OnHost, tensor::Tensor},
-    moved,
+    host, moved,
 };
 use crate::{
     Element, Result, dispatch,
     numpyish::{
-        random::distributions::{categories, sampled},
+        random::{self, distributions::sampled},
         raw::View,
         typed::typed,
     },
@@ -85,7 +85,7 @@ pub fn random_multinomial(on: OpContext<'_>, shape: &[usize], n: i64, weights: &
     with_real!(on, T => {
         let weights = TorchArray::<T>::new(on.op, weights.clone())?;
         let weights = OnHost::of_array(on.backend, on.op, &weights, false)?;
-        moved(on, typed::<i64>(categories(on.backend.host(), on.op, shape, n, weights.view()))?)
+        moved(on, typed::<i64>(random::random_multinomial(host(on), shape, n, weights.view()))?)
     })
 }
 

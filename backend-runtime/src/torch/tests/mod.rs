@@ -97,7 +97,7 @@ fn devices_that_are_not_there_are_typed_errors() {
 fn a_seed_gives_the_numbers_of_every_backend() {
     let Some(b) = torch() else { return };
     let numpyish = crate::numpyish::Numpyish::seeded(5);
-    let want = crate::numpyish::random::random_normal::<f64>(&numpyish, &[7], 0.0, 1.0).unwrap();
+    let want = crate::numpyish::random::typed::random_normal::<f64>(&numpyish, &[7], 0.0, 1.0).unwrap();
     let on = b.on::<f64>("random_normal");
     let next = || host::<f64>(&b, &on.array(super::random::random_normal(on, &[7], 0.0, 1.0).unwrap()).unwrap());
     b.seed(5);
