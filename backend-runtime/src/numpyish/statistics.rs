@@ -2,7 +2,7 @@
 //! a range of the elements with separate counters, which are then added up.
 
 use super::{
-    NdArray, Numpyish, buffer,
+    NdArray, Numpyish, OpContext, buffer,
     copy::{self, Packed},
     creation, indexing,
     parallel::{self, CHEAP},
@@ -10,7 +10,7 @@ use super::{
     reduction,
     typed::typed,
 };
-use crate::{Axes, Error, Numeric, Real, Result, rules};
+use crate::{Axes, Error, Numeric, Real, Result, raw::RawElement, rules};
 use std::{
     ops::Range,
     sync::{Mutex, OnceLock, PoisonError},
@@ -42,7 +42,8 @@ pub fn histogram<T: Real>(
                 let (least, most) = (reduction::min_of, reduction::max_of);
                 Ok(Some((all(least(view(x).into(), Axes::All, false))?, all(most(view(x).into(), Axes::All, false))?)))
             })?;
-            creation::linspace(b, T::of(low), T::of(high), count, true).map_err(|e| e.within(OP))?
+            let [low, high] = [low, high].map(|end| RawElement::of(T::of(end)));
+            typed(creation::linspace(OpContext::new(b, OP, T::DTYPE), low, high, count, true))?
         }
     };
     let bins = Bins::new(OP, edges.iter().map(|edge| edge.to_f64()), edges.len())?;
@@ -106,9 +107,9 @@ pub fn bincount<T: Numeric>(
     let ends = if n > 0 { Some(ends(OP, view(x))?) } else { None };
     let len = rules::counted_places(OP, ends, minlength, size_of::<T>())?;
     if let Some(weights) = weights {
-        let named = |error: Error| error.within(OP);
-        let start = creation::zeros::<T>(b, &[len]).map_err(named)?;
-        return indexing::scatter_add(b, &start, x, weights, 0).map_err(named);
+        let on = OpContext::new(b, OP, T::DTYPE);
+        let start = creation::zeros(on, &[len])?;
+        return typed(indexing::scatter_add(on, start.view(&[1]), view(x), view(weights), 0));
     }
     let counts = counted(OP, view(x), len, |x: &[i64], counts| {
         for &x in x {

@@ -1,14 +1,14 @@
 //! `diff`: differences of neighbouring elements along an axis.
 
 use super::super::{
-    NdArray, Numpyish,
+    NdArray, Numpyish, OpContext,
     buffer::Buffer,
     copy,
     manipulation::{broadcast_to, concat},
     parallel::{self, CHEAP},
     raw::{RawArray, View, view},
     simd::versions,
-    typed::typed,
+    typed::{changed_by, typed},
 };
 use crate::{Complex, DType, Numeric, Result, bf16, f16, rules};
 
@@ -48,14 +48,15 @@ fn with_edges<T: Numeric>(
     let shape = |edge: &NdArray<T>| rules::edge(op, x.shape(), edge.shape(), axis);
     // the shapes of `before` and `after` are checked before any memory is allocated
     let shapes = [before.map(shape).transpose()?, after.map(shape).transpose()?];
-    let edge = |(edge, shape): (&NdArray<T>, &Vec<usize>)| broadcast_to(b, edge, shape).map_err(|e| e.within(op));
+    let on = OpContext::new(b, op, T::DTYPE);
+    let edge = |(edge, shape): (&NdArray<T>, &Vec<usize>)| changed_by(edge, broadcast_to(on, view(edge), shape));
     let before = before.zip(shapes[0].as_ref()).map(edge).transpose()?;
     let after = after.zip(shapes[1].as_ref()).map(edge).transpose()?;
     if before.is_none() && after.is_none() {
         return Ok(None);
     }
-    let parts: Vec<&NdArray<T>> = before.iter().chain([x]).chain(&after).collect();
-    concat(b, &parts, Some(axis as isize)).map(Some).map_err(|e| e.within(op))
+    let parts: Vec<View<'_>> = before.iter().chain([x]).chain(&after).map(view).collect();
+    typed(concat(on, &parts, Some(axis as isize))).map(Some)
 }
 
 fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<RawArray> {
