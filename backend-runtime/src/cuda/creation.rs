@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Arrays, Complex, DType, DTypeKind, Element, HostArray, MeshIndexing, Result, dispatch,
-    numpyish::{self, Numpyish},
+    numpyish::{self, typed::typed},
     raw::RawElement,
     rules::{self, Steps},
 };
@@ -36,7 +36,7 @@ pub fn asarray<T: Element>(b: &Cuda, x: HostArray<T>) -> Result<CudaArray<T>> {
 /// Makes an array from raw bytes, like `np.frombuffer`. The bytes need no alignment.
 pub fn frombuffer(on: OpContext<'_>, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
     let array: Result<RawArray> = dispatch!(on.dtype, T => {
-        let x = numpyish::creation::frombuffer::<T>(&Numpyish::new(), bytes, count, offset)?;
+        let x = typed::<T>(numpyish::creation::from_bytes(on.dtype, bytes, count, offset))?;
         on.backend.from_ndarray(x).map(|x| x.raw)
     });
     array.map_err(|e| e.within(on.op))
@@ -95,10 +95,7 @@ fn one(dtype: DType) -> RawElement {
 /// Values from `start` (included) to `stop` (excluded) in steps of `step`.
 pub fn arange(on: OpContext<'_>, start: RawElement, stop: RawElement, step: RawElement) -> Result<RawArray> {
     let OpContext { backend: b, op, dtype, .. } = on;
-    let steps: Result<Steps> = dispatch!(dtype, T: [
-        Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64
-    ] => rules::steps::<T>(op, start.cast(), stop.cast(), step.cast()));
-    let Steps { n, from, by } = steps?;
+    let Steps { n, from, by } = rules::steps(op, start, stop, step)?;
     let out = b.uninit_raw(op, dtype, &[n])?;
     let kernel = b.kernel(op, &PROGRAM, arange_kernel(dtype))?;
     let (start, step) = (Bytes::from(start), Bytes::from(step));

@@ -90,15 +90,15 @@ fn layouts<T: Element>(b: &Cuda, x: &HostArray<T>) -> Vec<(CudaArray<T>, HostArr
     };
     let reversed = (
         typed(shapes::flip(on::<T>(b, "flip"), &plain.0.raw, Axes::All)),
-        numpyish::manipulation::flip(&HOST, x, Axes::All).unwrap(),
+        numpyish::manipulation::typed::flip(&HOST, x, Axes::All).unwrap(),
     );
     let stepped = {
-        let wide = numpyish::manipulation::repeat(&HOST, x, 2, Some(-1)).unwrap();
+        let wide = numpyish::manipulation::typed::repeat(&HOST, x, 2, Some(-1)).unwrap();
         let every_second = [Slice::ALL, Slice::ALL.step(2)];
         let (d, h) = both(wide);
         (
             indexing::getitem(b, &d, &every_second).unwrap(),
-            numpyish::indexing::getitem(&HOST, &h, &every_second).unwrap(),
+            numpyish::indexing::typed::getitem(&HOST, &h, &every_second).unwrap(),
         )
     };
     vec![plain, transposed, reversed, stepped]
@@ -167,32 +167,32 @@ fn copies<T: Element>(b: &Cuda) {
             b,
             "reshape",
             &typed(shapes::reshape(on::<T>(b, "reshape"), &d.raw, &[7, -1])),
-            &numpyish::manipulation::reshape(&HOST, &h, &[7, -1]).unwrap(),
+            &numpyish::manipulation::typed::reshape(&HOST, &h, &[7, -1]).unwrap(),
         );
         same(
             b,
             "concat",
             &typed(shapes::concat(on::<T>(b, "concat"), &[&d.raw, &d.raw], Some(1))),
-            &numpyish::manipulation::concat(&HOST, &[&h, &h], Some(1)).unwrap(),
+            &numpyish::manipulation::typed::concat(&HOST, &[&h, &h], Some(1)).unwrap(),
         );
         same(
             b,
             "tile",
             &typed(shapes::tile(on::<T>(b, "tile"), &d.raw, &[2, 1, 3])),
-            &numpyish::manipulation::tile(&HOST, &h, &[2, 1, 3]).unwrap(),
+            &numpyish::manipulation::typed::tile(&HOST, &h, &[2, 1, 3]).unwrap(),
         );
         same(
             b,
             "repeat",
             &typed(shapes::repeat(on::<T>(b, "repeat"), &d.raw, 3, Some(0))),
-            &numpyish::manipulation::repeat(&HOST, &h, 3, Some(0)).unwrap(),
+            &numpyish::manipulation::typed::repeat(&HOST, &h, 3, Some(0)).unwrap(),
         );
         let (shift, both) = ([2, -3], Axes::All);
         same(
             b,
             "roll",
             &typed(shapes::roll(on::<T>(b, "roll"), &d.raw, &shift, [0, 1].into())),
-            &numpyish::manipulation::roll(&HOST, &h, &shift, [0, 1].into()).unwrap(),
+            &numpyish::manipulation::typed::roll(&HOST, &h, &shift, [0, 1].into()).unwrap(),
         );
         same(
             b,
@@ -212,20 +212,20 @@ fn copies<T: Element>(b: &Cuda) {
                 b,
                 mode.name(),
                 &typed(shapes::pad(on::<T>(b, "pad"), &d.raw, &widths, mode, crate::Number::Real(1.0))),
-                &numpyish::manipulation::pad(&HOST, &h, &widths, mode, crate::Number::Real(1.0)).unwrap(),
+                &numpyish::manipulation::typed::pad(&HOST, &h, &widths, mode, crate::Number::Real(1.0)).unwrap(),
             );
         }
         same(
             b,
             "tril",
             &typed(creation::tril(on::<T>(b, "tril"), &d.raw, 1)),
-            &numpyish::creation::tril(&HOST, &h, 1).unwrap(),
+            &numpyish::creation::typed::tril(&HOST, &h, 1).unwrap(),
         );
         same(
             b,
             "triu",
             &typed(creation::triu(on::<T>(b, "triu"), &d.raw, -1)),
-            &numpyish::creation::triu(&HOST, &h, -1).unwrap(),
+            &numpyish::creation::typed::triu(&HOST, &h, -1).unwrap(),
         );
     }
 }
@@ -244,10 +244,10 @@ fn matrices_are_transposed_in_tiles() {
         let (h8, h16) = (values::<i8>(shape), values::<Complex<f64>>(shape));
         let (d8, d16) = (b.from_ndarray(h8.clone()).unwrap(), b.from_ndarray(h16.clone()).unwrap());
         let turn = |axes: &[usize]| Axes::from(axes);
-        let want = numpyish::manipulation::permute_dims(&HOST, &h8, turn(&axes)).unwrap();
+        let want = numpyish::manipulation::typed::permute_dims(&HOST, &h8, turn(&axes)).unwrap();
         let got = shapes::permute_dims(on::<i8>(&b, "permute_dims"), &d8.raw, turn(&axes));
         same(&b, "permute_dims", &typed(got), &want);
-        let want = numpyish::manipulation::permute_dims(&HOST, &h16, turn(&axes)).unwrap();
+        let want = numpyish::manipulation::typed::permute_dims(&HOST, &h16, turn(&axes)).unwrap();
         let got = shapes::permute_dims(on::<Complex<f64>>(&b, "permute_dims"), &d16.raw, turn(&axes));
         same(&b, "permute_dims", &typed(got), &want);
     }
@@ -273,7 +273,7 @@ fn parts<T: Element>(b: &Cuda) {
                 b,
                 "take",
                 &indexing::take(b, &d, &on(&i), Some(axis)).unwrap(),
-                &numpyish::indexing::take(&HOST, &h, &i, Some(axis)).unwrap(),
+                &numpyish::indexing::typed::take(&HOST, &h, &i, Some(axis)).unwrap(),
             );
         }
         let along = values::<i64>(&[5, 3]).mapv(|x| x % 5).into_shared();
@@ -281,34 +281,45 @@ fn parts<T: Element>(b: &Cuda) {
             b,
             "take_along_axis",
             &indexing::take_along_axis(b, &d, &on(&along), 1).unwrap(),
-            &numpyish::indexing::take_along_axis(&HOST, &h, &along, 1).unwrap(),
+            &numpyish::indexing::typed::take_along_axis(&HOST, &h, &along, 1).unwrap(),
         );
-        let v = numpyish::indexing::take(&HOST, &h, &list(&[1, 1, 3, 0, 2, 4]), Some(0)).unwrap();
+        let v = numpyish::indexing::typed::take(&HOST, &h, &list(&[1, 1, 3, 0, 2, 4]), Some(0)).unwrap();
         let dv = b.from_ndarray(v.clone()).unwrap();
         same(
             b,
             "scatter",
             &indexing::scatter(b, &d, &on(&i), &dv, 0).unwrap(),
-            &numpyish::indexing::scatter(&HOST, &h, &i, &v, 0).unwrap(),
+            &numpyish::indexing::typed::scatter(&HOST, &h, &i, &v, 0).unwrap(),
         );
         for (dm, hm) in layouts(b, &mask) {
             same(
                 b,
                 "boolean_mask",
                 &indexing::boolean_mask(b, &d, &dm).unwrap(),
-                &numpyish::indexing::boolean_mask(&HOST, &h, &hm).unwrap(),
+                &numpyish::indexing::typed::boolean_mask(&HOST, &h, &hm).unwrap(),
             );
         }
-        same(b, "argwhere", &indexing::argwhere(b, &d).unwrap(), &numpyish::indexing::argwhere(&HOST, &h).unwrap());
-        for (got, want) in indexing::nonzero(b, &d).unwrap().iter().zip(numpyish::indexing::nonzero(&HOST, &h).unwrap())
+        same(
+            b,
+            "argwhere",
+            &indexing::argwhere(b, &d).unwrap(),
+            &numpyish::indexing::typed::argwhere(&HOST, &h).unwrap(),
+        );
+        for (got, want) in
+            indexing::nonzero(b, &d).unwrap().iter().zip(numpyish::indexing::typed::nonzero(&HOST, &h).unwrap())
         {
             same(b, "nonzero", got, &want);
         }
         let slices = [Slice::ALL.step(-2), Slice::from(1..5)];
         let (mut got, mut want) = (d.clone(), h.clone());
         indexing::set(b, &mut got, Indices::Slices(&slices), Operand::Scalar(T::from_i64(1))).unwrap();
-        numpyish::indexing::set(&HOST, &mut want, Indices::Slices(&slices), numpyish::Operand::Scalar(T::from_i64(1)))
-            .unwrap();
+        numpyish::indexing::typed::set(
+            &HOST,
+            &mut want,
+            Indices::Slices(&slices),
+            numpyish::Operand::Scalar(T::from_i64(1)),
+        )
+        .unwrap();
         same(b, "set", &got, &want);
     }
 }
@@ -327,7 +338,7 @@ fn added<T: Numeric>(b: &Cuda) {
     let v = values::<T>(&[3, 4]);
     let (dx, di, dv) =
         (b.from_ndarray(x.clone()).unwrap(), b.from_ndarray(i.clone()).unwrap(), b.from_ndarray(v.clone()).unwrap());
-    let want = numpyish::indexing::scatter_add(&HOST, &x, &i, &v, 1).unwrap();
+    let want = numpyish::indexing::typed::scatter_add(&HOST, &x, &i, &v, 1).unwrap();
     same(b, "scatter_add", &indexing::scatter_add(b, &dx, &di, &dv, 1).unwrap(), &want);
 }
 
@@ -363,7 +374,12 @@ fn large_masks_go_over_many_tiles() {
     let Some(b) = device() else { return };
     let x = values::<i32>(&[9, 1237]);
     let d = b.from_ndarray(x.clone()).unwrap();
-    same(&b, "argwhere", &indexing::argwhere(&b, &d).unwrap(), &numpyish::indexing::argwhere(&HOST, &x).unwrap());
+    same(
+        &b,
+        "argwhere",
+        &indexing::argwhere(&b, &d).unwrap(),
+        &numpyish::indexing::typed::argwhere(&HOST, &x).unwrap(),
+    );
 }
 
 fn cast_from<T: Element>(b: &Cuda) {
@@ -413,22 +429,27 @@ fn counted<T: Element>(b: &Cuda, start: T, stop: T, step: T) -> CudaArray<T> {
 #[test]
 fn counted_values() {
     let Some(b) = device() else { return };
-    same(&b, "arange", &counted(&b, 1.0, 1.3, 0.1), &numpyish::creation::arange(&HOST, 1.0, 1.3, 0.1).unwrap());
+    same(&b, "arange", &counted(&b, 1.0, 1.3, 0.1), &numpyish::creation::typed::arange(&HOST, 1.0, 1.3, 0.1).unwrap());
     same(
         &b,
         "arange",
         &counted(&b, 1.0_f32, 99.0, 0.7),
-        &numpyish::creation::arange(&HOST, 1.0_f32, 99.0, 0.7).unwrap(),
+        &numpyish::creation::typed::arange(&HOST, 1.0_f32, 99.0, 0.7).unwrap(),
     );
-    same(&b, "arange", &counted(&b, 100_i8, -100, -33), &numpyish::creation::arange(&HOST, 100_i8, -100, -33).unwrap());
+    same(
+        &b,
+        "arange",
+        &counted(&b, 100_i8, -100, -33),
+        &numpyish::creation::typed::arange(&HOST, 100_i8, -100, -33).unwrap(),
+    );
     for (num, ends) in [(0, true), (1, true), (1, false), (2, true), (1000, true), (7, false)] {
-        let want = numpyish::creation::linspace(&HOST, 0.1, 0.7, num, ends).unwrap();
+        let want = numpyish::creation::typed::linspace(&HOST, 0.1, 0.7, num, ends).unwrap();
         let [start, stop] = [0.1, 0.7].map(RawElement::of::<f64>);
         let got = creation::linspace(on::<f64>(&b, "linspace"), start, stop, num, ends);
         same(&b, "linspace", &typed(got), &want);
     }
     for k in [-9, -1, 0, 2, 9, isize::MIN, isize::MAX] {
-        let want = numpyish::creation::eye::<i16>(&HOST, 4, Some(3), k).unwrap();
+        let want = numpyish::creation::typed::eye::<i16>(&HOST, 4, Some(3), k).unwrap();
         same(&b, "eye", &typed(creation::eye(on::<i16>(&b, "eye"), 4, Some(3), k)), &want);
     }
 }

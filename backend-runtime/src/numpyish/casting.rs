@@ -1,6 +1,9 @@
 //! Conversion of arrays to another dtype, and copies of arrays.
 
-use super::{NdArray, Numpyish, Operand, copy as copying, elementwise, raw::view, typed::typed};
+use super::{
+    NdArray, Numpyish, OpContext, Operand, copy as copying, elementwise,
+    raw::{RawArray, View},
+};
 use crate::{Each, EachSource, Element, Result};
 use std::marker::PhantomData;
 
@@ -33,13 +36,23 @@ impl<U: Element> EachSource for Cast<U> {
 }
 
 /// Copies the array to new memory.
-pub fn copy<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    typed(copying::duplicate("copy", view(x)))
+pub fn copy(on: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
+    copying::duplicate(on.op, x)
+}
+
+/// The op [`copy`](super::copy) over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::numpyish::{casting, testing::typed_ops};
+
+    typed_ops! { casting:
+        copy<T: Element>(x;) -> T;
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{typed::copy, *};
     use ndarray::ArcArray;
 
     const B: Numpyish = Numpyish::new();

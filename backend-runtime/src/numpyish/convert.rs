@@ -2,7 +2,7 @@
 //! any dtype.
 
 use super::{buffer, simd::versions};
-use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16, scalar::half::Half};
+use crate::{Complex, DType, DTypeKind, Element, Real, Result, bf16, f16, raw::RawElement, scalar::half::Half};
 
 /// Returns whether elements of this dtype are 16-bit floats. They are computed in `f32`, and rounded once at the end.
 pub const fn is_half(dtype: DType) -> bool {
@@ -311,6 +311,13 @@ impl Value {
     pub unsafe fn fill(&self, dtype: DType, to: *mut u8, n: usize) {
         // SAFETY: the caller guarantees that the value has this dtype and that `to` has room for `n` elements.
         unsafe { super::copy::fill(dtype, self.start(), to, n) };
+    }
+}
+
+impl From<RawElement> for Value {
+    fn from(x: RawElement) -> Value {
+        // SAFETY: a raw element stores an element of its dtype.
+        unsafe { Value::read(x.dtype(), x.bytes().as_ptr().cast()) }
     }
 }
 

@@ -1,16 +1,17 @@
 //! Ops that create arrays: constants, evenly spaced values, raw bytes, coordinate grids, diagonals and triangles.
 
 use super::{
-    NdArray, Numpyish,
+    NdArray, Numpyish, OpContext,
     buffer::Buffer,
     convert::Value,
     copy::{self, Ends, by_bits},
     parallel::{self, CHEAP},
-    raw::{RawArray, View, view},
-    typed::{all_typed, typed},
+    raw::{RawArray, View},
+    typed::typed,
 };
 use crate::{
-    Complex, DType, Element, Error, Float, HostArray, Integer, MeshIndexing, RealNumeric, Result, bf16, f16,
+    Complex, DType, Element, Error, HostArray, Integer, MeshIndexing, Result, bf16, f16,
+    raw::RawElement,
     rules::{self, Steps},
 };
 
@@ -24,11 +25,11 @@ pub fn asarray<T: Element>(_: &Numpyish, x: HostArray<T>) -> Result<NdArray<T>> 
 
 /// Copies `count` elements from raw bytes, beginning at byte `offset`; all remaining elements if `count` is `None`. The
 /// bytes may have any alignment.
-pub fn frombuffer<T: Element>(_: &Numpyish, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<NdArray<T>> {
-    typed(from_bytes(T::DTYPE, bytes, count, offset))
+pub fn frombuffer(on: OpContext<'_>, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
+    from_bytes(on.dtype, bytes, count, offset)
 }
 
-/// Like [`frombuffer`], for a dtype that is known only at run time.
+/// Like [`frombuffer`], for an array of this dtype.
 pub fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usize) -> Result<RawArray> {
     const OP: &str = "frombuffer";
     let n = rules::items(OP, dtype, bytes.len(), count, offset)?;
@@ -46,49 +47,45 @@ pub fn from_bytes(dtype: DType, bytes: &[u8], count: Option<usize>, offset: usiz
 }
 
 /// An array of zeros. The system zeroes the pages of a large array when they are first used.
-pub fn zeros<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
-    typed(zeros_of("zeros", T::DTYPE, shape))
+pub fn zeros(on: OpContext<'_>, shape: &[usize]) -> Result<RawArray> {
+    let n = rules::count(on.op, shape, on.dtype.size())?;
+    // SAFETY: bytes of zeros are a valid value of every dtype.
+    unsafe { RawArray::new(on.op, shape.to_vec(), Buffer::zeroed(on.op, n, on.dtype)?) }
 }
 
 /// An array of ones.
-pub fn ones<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
-    typed(filled("ones", T::DTYPE, shape, Value::from_f64(T::DTYPE, 1.0)))
+pub fn ones(on: OpContext<'_>, shape: &[usize]) -> Result<RawArray> {
+    filled(on.op, on.dtype, shape, Value::from_f64(on.dtype, 1.0))
 }
 
 /// An array of unspecified values. They are zeros here, because reading uninitialised memory is undefined behaviour.
-pub fn empty<T: Element>(_: &Numpyish, shape: &[usize]) -> Result<NdArray<T>> {
-    typed(zeros_of("empty", T::DTYPE, shape))
+pub fn empty(on: OpContext<'_>, shape: &[usize]) -> Result<RawArray> {
+    zeros(on, shape)
 }
 
 /// An array in which every element is `value`.
-pub fn full<T: Element>(_: &Numpyish, shape: &[usize], value: T) -> Result<NdArray<T>> {
-    typed(filled("full", T::DTYPE, shape, Value::of(value)))
+pub fn full(on: OpContext<'_>, shape: &[usize], value: RawElement) -> Result<RawArray> {
+    filled(on.op, value.dtype(), shape, value.into())
 }
 
 /// An array of zeros in the shape of `x`.
-pub fn zeros_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    typed(zeros_of("zeros_like", T::DTYPE, x.shape()))
+pub fn zeros_like(on: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
+    zeros(on, x.shape)
 }
 
 /// An array of ones in the shape of `x`.
-pub fn ones_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    typed(filled("ones_like", T::DTYPE, x.shape(), Value::from_f64(T::DTYPE, 1.0)))
+pub fn ones_like(on: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
+    ones(on, x.shape)
 }
 
 /// An array of unspecified values in the shape of `x`, like [`empty`].
-pub fn empty_like<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    typed(zeros_of("empty_like", T::DTYPE, x.shape()))
+pub fn empty_like(on: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
+    empty(on, x.shape)
 }
 
 /// An array in the shape of `x`, in which every element is `value`.
-pub fn full_like<T: Element>(_: &Numpyish, x: &NdArray<T>, value: T) -> Result<NdArray<T>> {
-    typed(filled("full_like", T::DTYPE, x.shape(), Value::of(value)))
-}
-
-fn zeros_of(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
-    let n = rules::count(op, shape, dtype.size())?;
-    // SAFETY: bytes of zeros are a valid value of every dtype.
-    unsafe { RawArray::new(op, shape.to_vec(), Buffer::zeroed(op, n, dtype)?) }
+pub fn full_like(on: OpContext<'_>, x: View<'_>, value: RawElement) -> Result<RawArray> {
+    full(on, x.shape, value)
 }
 
 fn filled(op: &'static str, dtype: DType, shape: &[usize], value: Value) -> Result<RawArray> {
@@ -116,9 +113,9 @@ fn by_index(
 }
 
 /// Values that begin with `start`, are `step` apart, and end before `stop`.
-pub fn arange<T: RealNumeric>(_: &Numpyish, start: T, stop: T, step: T) -> Result<NdArray<T>> {
-    let counted = rules::steps("arange", start, stop, step)?;
-    typed(counting(T::DTYPE, counted, Value::of(start), Value::of(step)))
+pub fn arange(on: OpContext<'_>, start: RawElement, stop: RawElement, step: RawElement) -> Result<RawArray> {
+    let counted = rules::steps(on.op, start, stop, step)?;
+    counting(start.dtype(), counted, start.into(), step.into())
 }
 
 fn counting(dtype: DType, steps: Steps, start: Value, step: Value) -> Result<RawArray> {
@@ -194,14 +191,16 @@ fn places(op: &'static str, dtype: DType, shape: &[usize]) -> Result<RawArray> {
 }
 
 /// `num` evenly spaced values from `start` to `stop`, which is included if `endpoint` is true.
-pub fn linspace<T: Float>(_: &Numpyish, start: T, stop: T, num: usize, endpoint: bool) -> Result<NdArray<T>> {
-    let last = endpoint.then(|| Value::of(stop));
-    typed(spaced(T::DTYPE, start.cast(), stop.cast(), num, last))
-}
-
-/// Computes evenly spaced values from `from` to `to`. `last` is the last value; it is `None` if the end is excluded.
-pub fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, last: Option<Value>) -> Result<RawArray> {
-    let intervals = if last.is_some() { num.saturating_sub(1) } else { num } as f64;
+pub fn linspace(
+    on: OpContext<'_>,
+    start: RawElement,
+    stop: RawElement,
+    num: usize,
+    endpoint: bool,
+) -> Result<RawArray> {
+    let (dtype, last) = (stop.dtype(), Value::from(stop));
+    let [from, to] = [start, stop].map(RawElement::to_complex);
+    let intervals = if endpoint { num.saturating_sub(1) } else { num } as f64;
     // if `to - from` overflows, both ends are halved here, and each value is doubled when it is computed
     let double = rules::doubled(from, to);
     let (from, to) = (from / double, to / double);
@@ -211,7 +210,7 @@ pub fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, la
     // multiplied by the distance; if there is only one value, this gives the start, unless the end is infinite
     let divided = intervals == 0.0 || step == Complex::ZERO;
     let (factor, divisor) = if divided { (distance, intervals.max(1.0)) } else { (step, 1.0) };
-    by_index("linspace", dtype, &[num], &|first, part, n| {
+    by_index(on.op, dtype, &[num], &|first, part, n| {
         // local copies, because the compiler must assume that writes through pointers change captured values
         let (factor, divisor, from) = (factor, divisor, from);
         let real = move |i: i64| (factor.re * (i as f64 / divisor) + from.re) * double;
@@ -226,7 +225,7 @@ pub fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, la
                 DType::Complex64 => write(part, first, n, |i| Complex::<f32>::from_complex(complex(i))),
                 _ => write(part, first, n, complex),
             }
-            if let Some(last) = last.filter(|_| num > 1 && first + n == num) {
+            if endpoint && num > 1 && first + n == num {
                 last.fill(dtype, part.add((n - 1) * dtype.size()), 1);
             }
         }
@@ -234,13 +233,9 @@ pub fn spaced(dtype: DType, from: Complex<f64>, to: Complex<f64>, num: usize, la
 }
 
 /// A matrix with ones on diagonal `k` and zeros elsewhere.
-pub fn eye<T: Element>(_: &Numpyish, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<NdArray<T>> {
-    typed(diagonal(T::DTYPE, n_rows, n_cols.unwrap_or(n_rows), k))
-}
-
-fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawArray> {
-    const OP: &str = "eye";
-    let out = Buffer::zeroed(OP, rules::count(OP, &[n_rows, n_cols], dtype.size())?, dtype)?;
+pub fn eye(on: OpContext<'_>, n_rows: usize, n_cols: Option<usize>, k: isize) -> Result<RawArray> {
+    let (op, dtype, n_cols) = (on.op, on.dtype, n_cols.unwrap_or(n_rows));
+    let out = Buffer::zeroed(op, rules::count(op, &[n_rows, n_cols], dtype.size())?, dtype)?;
     let (down, right, length) = rules::diagonal(n_rows, n_cols, k);
     if length > 0 {
         let one = Value::from_f64(dtype, 1.0);
@@ -248,7 +243,7 @@ fn diagonal(dtype: DType, n_rows: usize, n_cols: usize, k: isize) -> Result<RawA
         unsafe { by_bits!(dtype, U => write_diagonal::<U>(&out, &one, down * n_cols + right, n_cols + 1, length)) };
     }
     // SAFETY: every element of the buffer is a zero, or a one on the diagonal.
-    unsafe { RawArray::new(OP, vec![n_rows, n_cols], out) }
+    unsafe { RawArray::new(op, vec![n_rows, n_cols], out) }
 }
 
 /// Writes a value to `n` elements of `out`, from index `first` on, `step` elements apart.
@@ -264,35 +259,31 @@ unsafe fn write_diagonal<U: Copy>(out: &Buffer, value: &Value, first: usize, ste
 
 /// Returns one coordinate grid for each array of coordinates in `xs`. Arrays whose rank is not 1 are flattened, as in
 /// NumPy.
-pub fn meshgrid<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], indexing: MeshIndexing) -> Result<Vec<NdArray<T>>> {
-    all_typed(grids(&T::numpyish_views(xs), indexing))
-}
-
-fn grids(xs: &[View<'_>], indexing: MeshIndexing) -> Result<Vec<RawArray>> {
-    const OP: &str = "meshgrid";
+pub fn meshgrid(on: OpContext<'_>, xs: &[View<'_>], indexing: MeshIndexing) -> Result<Vec<RawArray>> {
+    let op = on.op;
     // the axis of the grids along which the values of array `i` vary
     let axis = |i: usize| {
         if indexing == MeshIndexing::Xy && xs.len() > 1 && i < 2 { 1 - i } else { i }
     };
     let lengths: Vec<usize> = (0..xs.len()).map(|i| xs[axis(i)].len()).collect();
-    rules::count(OP, &lengths, xs.first().map_or(1, |x| x.dtype.size()))?;
+    rules::count(op, &lengths, on.dtype.size())?;
     let grid = |(i, x): (usize, &View<'_>)| {
-        let values = copy::pack(OP, *x)?;
+        let values = copy::pack(op, *x)?;
         let mut strides = vec![0; xs.len()];
         strides[axis(i)] = 1;
-        copy::to_raw(OP, View { start: values.start(), dtype: x.dtype, shape: &lengths, strides: &strides })
+        copy::to_raw(op, View { start: values.start(), dtype: x.dtype, shape: &lengths, strides: &strides })
     };
     xs.iter().enumerate().map(grid).collect()
 }
 
 /// Keeps the elements on and below diagonal `k` of each matrix; all other elements become 0.
-pub fn tril<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArray<T>> {
-    typed(triangle("tril", view(x), &|row, n| (row.saturating_add(k).saturating_add(1).clamp(0, n), n)))
+pub fn tril(on: OpContext<'_>, x: View<'_>, k: isize) -> Result<RawArray> {
+    triangle(on.op, x, &|row, n| (row.saturating_add(k).saturating_add(1).clamp(0, n), n))
 }
 
 /// Keeps the elements on and above diagonal `k` of each matrix; all other elements become 0.
-pub fn triu<T: Element>(_: &Numpyish, x: &NdArray<T>, k: isize) -> Result<NdArray<T>> {
-    typed(triangle("triu", view(x), &|row, n| (0, row.saturating_add(k).clamp(0, n))))
+pub fn triu(on: OpContext<'_>, x: View<'_>, k: isize) -> Result<RawArray> {
+    triangle(on.op, x, &|row, n| (0, row.saturating_add(k).clamp(0, n)))
 }
 
 /// Copies an array, and sets a range of columns to 0 in each row of each matrix. `zeros` gets the index of the row and
@@ -321,10 +312,55 @@ fn triangle(
     unsafe { RawArray::new(op, x.shape.to_vec(), out) }
 }
 
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::{
+        Element, MeshIndexing, Result,
+        numpyish::{NdArray, Numpyish, OpContext, creation, raw::view, testing::typed_ops, typed::typed},
+        raw::{RawElement, finish_all},
+    };
+
+    typed_ops! { creation:
+        zeros_like<T: Element>(x;) -> T;
+        tril<T: Element>(x; k: isize) -> T;
+        triu<T: Element>(x; k: isize) -> T;
+    }
+
+    /// Defines a function for each given op without array parameters. The expressions after `=>` are the arguments of
+    /// the op.
+    macro_rules! created {
+        ($($name:ident<$t:ident: $bound:ident>($($p:ident: $ty:ty),*) => $($argument:expr),*;)*) => {$(
+            pub fn $name<$t: crate::$bound>(b: &Numpyish, $($p: $ty),*) -> Result<NdArray<$t>> {
+                typed(creation::$name(OpContext::new(b, stringify!($name), $t::DTYPE), $($argument),*))
+            }
+        )*};
+    }
+    created! {
+        frombuffer<T: Element>(x: &[u8], count: Option<usize>, offset: usize) => x, count, offset;
+        zeros<T: Element>(shape: &[usize]) => shape;
+        ones<T: Element>(shape: &[usize]) => shape;
+        full<T: Element>(shape: &[usize], x: T) => shape, RawElement::of(x);
+        arange<T: RealNumeric>(start: T, stop: T, step: T) =>
+            RawElement::of(start), RawElement::of(stop), RawElement::of(step);
+        linspace<T: Float>(start: T, stop: T, num: usize, endpoint: bool) =>
+            RawElement::of(start), RawElement::of(stop), num, endpoint;
+        eye<T: Element>(n_rows: usize, n_cols: Option<usize>, k: isize) => n_rows, n_cols, k;
+    }
+
+    pub fn meshgrid<T: Element>(b: &Numpyish, xs: &[&NdArray<T>], indexing: MeshIndexing) -> Result<Vec<NdArray<T>>> {
+        let on = OpContext::new(b, "meshgrid", T::DTYPE);
+        let xs: Vec<_> = xs.iter().map(|x| view(x)).collect();
+        finish_all(on.op, creation::meshgrid(on, &xs, indexing)?, ())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{bf16, f16};
+    use super::{
+        typed::{arange, eye, frombuffer, full, linspace, meshgrid, ones, tril, triu, zeros, zeros_like},
+        *,
+    };
     use ndarray::arr2;
 
     const B: Numpyish = Numpyish::new();

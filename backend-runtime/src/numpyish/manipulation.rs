@@ -2,23 +2,22 @@
 //! the same memory.
 
 use super::{
-    NdArray, Numpyish,
+    NdArray, Numpyish, OpContext,
     buffer::Buffer,
     convert::Value,
     copy,
     raw::{RawArray, View, view},
     region::Region,
-    typed::{Change, Step, changed_by, typed},
+    typed::{Change, Step, typed},
 };
 use crate::{
-    Axes, Element, Error, Number, PadMode, Result,
+    Axes, Element, Error, Number, PadMode, Result, dispatch,
     rules::{self, Repeats, Roll},
 };
 
 /// Returns the elements, in C order, in another shape. The result is a view if `x` is in C order, else a copy.
-pub fn reshape<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[isize]) -> Result<NdArray<T>> {
-    let to = rules::infer("reshape", x.shape(), to)?;
-    changed_by(x, reshaped("reshape", view(x), to))
+pub fn reshape(on: OpContext<'_>, x: View<'_>, to: &[isize]) -> Result<Change> {
+    reshaped(on.op, x, rules::infer(on.op, x.shape, to)?)
 }
 
 fn reshaped(op: &'static str, x: View<'_>, to: Vec<usize>) -> Result<Change> {
@@ -31,33 +30,24 @@ fn reshaped(op: &'static str, x: View<'_>, to: Vec<usize>) -> Result<Change> {
 }
 
 /// Returns the elements, in C order, as an array of one axis. The result is a view if `x` is in C order, else a copy.
-pub fn flatten<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    changed_by(x, reshaped("flatten", view(x), vec![x.len()]))
+pub fn flatten(on: OpContext<'_>, x: View<'_>) -> Result<Change> {
+    reshaped(on.op, x, vec![x.len()])
 }
 
 /// Returns a view with the axes in another order.
-pub fn permute_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
-    changed_by(x, permuted(x.shape(), axes))
-}
-
-fn permuted(shape: &[usize], axes: Axes) -> Result<Change> {
-    const OP: &str = "permute_dims";
-    Ok(Change::One(Step::Permute(rules::permutation(OP, axes, shape)?)))
+pub fn permute_dims(on: OpContext<'_>, x: View<'_>, axes: Axes) -> Result<Change> {
+    Ok(Change::One(Step::Permute(rules::permutation(on.op, axes, x.shape)?)))
 }
 
 /// Returns a view with the axes in reverse order.
-pub fn transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    changed_by(x, Ok(Change::One(Step::Reverse)))
+pub fn transpose(_: OpContext<'_>, _: View<'_>) -> Result<Change> {
+    Ok(Change::One(Step::Reverse))
 }
 
 /// Returns a view in which the last two axes are swapped.
-pub fn matrix_transpose<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    changed_by(x, matrix_transposed(x.shape()))
-}
-
-fn matrix_transposed(shape: &[usize]) -> Result<Change> {
-    rules::matrix("matrix_transpose", shape)?;
-    let n = shape.len();
+pub fn matrix_transpose(on: OpContext<'_>, x: View<'_>) -> Result<Change> {
+    rules::matrix(on.op, x.shape)?;
+    let n = x.shape.len();
     let mut order: Vec<usize> = (0..n).collect();
     order.swap(n - 2, n - 1);
     Ok(Change::One(Step::Permute(order)))
@@ -65,39 +55,25 @@ fn matrix_transposed(shape: &[usize]) -> Result<Change> {
 
 /// Returns a view in which the axes `source` are moved to the positions `destination`. The remaining axes keep their
 /// order.
-pub fn moveaxis<T: Element>(_: &Numpyish, x: &NdArray<T>, source: Axes, destination: Axes) -> Result<NdArray<T>> {
-    let order = rules::moved("moveaxis", source, destination, x.ndim())?;
-    changed_by(x, Ok(Change::One(Step::Permute(order))))
+pub fn moveaxis(on: OpContext<'_>, x: View<'_>, source: Axes, destination: Axes) -> Result<Change> {
+    Ok(Change::One(Step::Permute(rules::moved(on.op, source, destination, x.shape.len())?)))
 }
 
 /// Returns a view with new axes of length 1.
-pub fn expand_dims<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
-    changed_by(x, expanded(x.ndim(), axis))
-}
-
-fn expanded(ndim: usize, axis: Axes) -> Result<Change> {
-    Ok(Change::of(rules::new_axes("expand_dims", axis, ndim)?.into_iter().map(Step::Insert)))
+pub fn expand_dims(on: OpContext<'_>, x: View<'_>, axis: Axes) -> Result<Change> {
+    Ok(Change::of(rules::new_axes(on.op, axis, x.shape.len())?.into_iter().map(Step::Insert)))
 }
 
 /// Returns a view without the axes `axis`, each of which must have length 1.
-pub fn squeeze<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
-    changed_by(x, squeezed(x.shape(), axis))
-}
-
-fn squeezed(shape: &[usize], axis: Axes) -> Result<Change> {
-    let axes = rules::single_axes("squeeze", axis, shape)?;
+pub fn squeeze(on: OpContext<'_>, x: View<'_>, axis: Axes) -> Result<Change> {
+    let axes = rules::single_axes(on.op, axis, x.shape)?;
     Ok(Change::of(axes.into_iter().rev().map(|axis| Step::Index(axis, 0))))
 }
 
 /// Repeats an array along new axes and along axes of length 1, so that the result has the shape `to`.
-pub fn broadcast_to<T: Element>(_: &Numpyish, x: &NdArray<T>, to: &[usize]) -> Result<NdArray<T>> {
-    changed_by(x, broadcast(view(x), to))
-}
-
-fn broadcast(x: View<'_>, to: &[usize]) -> Result<Change> {
-    const OP: &str = "broadcast_to";
-    rules::check_broadcast_to(OP, x.shape, to)?;
-    if x.shape == to { Ok(Change::View(Vec::new())) } else { widened(OP, x, to).map(Change::Copy) }
+pub fn broadcast_to(on: OpContext<'_>, x: View<'_>, to: &[usize]) -> Result<Change> {
+    rules::check_broadcast_to(on.op, x.shape, to)?;
+    if x.shape == to { Ok(Change::View(Vec::new())) } else { widened(on.op, x, to).map(Change::Copy) }
 }
 
 /// Repeats an array along new axes and along axes of length 1. Copies the elements, because shared arrays of ndarray
@@ -117,26 +93,21 @@ pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<
 }
 
 /// Joins arrays along one axis. If `axis` is `None`, flattens the arrays and joins them.
-pub fn concat<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: Option<isize>) -> Result<NdArray<T>> {
-    typed(concatenated(&T::numpyish_views(xs), axis))
-}
-
-fn concatenated(xs: &[View<'_>], axis: Option<isize>) -> Result<RawArray> {
-    const OP: &str = "concat";
+pub fn concat(on: OpContext<'_>, xs: &[View<'_>], axis: Option<isize>) -> Result<RawArray> {
+    let OpContext { op, dtype, .. } = on;
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
-    let size = xs.first().map_or(1, |x| x.dtype.size());
     let Some(axis) = axis else {
-        let n = rules::joined_rows(OP, &shapes, size)?;
-        let (mut out, mut at) = (Buffer::new(OP, n, xs[0].dtype)?, 0);
+        let n = rules::joined_rows(op, &shapes, dtype.size())?;
+        let (mut out, mut at) = (Buffer::new(op, n, dtype)?, 0);
         for x in xs {
             copy::place(&mut out, at, &rules::c_strides(x.shape), *x);
             at += x.len();
         }
         // SAFETY: the arrays were copied one after another and fill the whole result.
-        return unsafe { RawArray::new(OP, vec![n], out) };
+        return unsafe { RawArray::new(op, vec![n], out) };
     };
-    let (axis, shape) = rules::joined(OP, &shapes, axis, size)?;
-    joined(OP, shape, axis, xs)
+    let (axis, shape) = rules::joined(op, &shapes, axis, dtype.size())?;
+    joined(op, shape, axis, xs)
 }
 
 /// Joins `parts` along an axis, in their order. `shape` is the shape of the result.
@@ -159,54 +130,43 @@ fn room(op: &'static str, shape: &[usize], x: View<'_>) -> Result<(Buffer, Vec<i
 }
 
 /// Joins arrays of one shape along a new axis.
-pub fn stack<T: Element>(_: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Result<NdArray<T>> {
-    typed(stacked(&T::numpyish_views(xs), axis))
-}
-
-fn stacked(xs: &[View<'_>], axis: isize) -> Result<RawArray> {
-    const OP: &str = "stack";
+pub fn stack(on: OpContext<'_>, xs: &[View<'_>], axis: isize) -> Result<RawArray> {
     let shapes: Vec<&[usize]> = xs.iter().map(|x| x.shape).collect();
-    let (axis, shape) = rules::stacked(OP, &shapes, axis, xs.first().map_or(1, |x| x.dtype.size()))?;
-    let (mut out, mut strides) = room(OP, &shape, xs[0])?;
+    let (axis, shape) = rules::stacked(on.op, &shapes, axis, on.dtype.size())?;
+    let (mut out, mut strides) = room(on.op, &shape, xs[0])?;
     let apart = strides.remove(axis) as usize;
     for (i, x) in xs.iter().enumerate() {
         copy::place(&mut out, i * apart, &strides, *x);
     }
     // SAFETY: each array fills one index of the result's new axis.
-    unsafe { RawArray::new(OP, shape, out) }
+    unsafe { RawArray::new(on.op, shape, out) }
 }
 
 /// Returns one view for each index of an axis, without this axis.
-pub fn unstack<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: isize) -> Result<Vec<NdArray<T>>> {
-    let axis = rules::axis("unstack", axis, x.ndim())?;
-    T::numpyish_unstacked("unstack", x, axis)
+pub fn unstack(on: OpContext<'_>, x: View<'_>, axis: isize) -> Result<Vec<Change>> {
+    let axis = rules::axis(on.op, axis, x.shape.len())?;
+    let mut parts = rules::list(on.op, x.shape[axis])?;
+    parts.extend((0..x.shape[axis]).map(|i| Change::One(Step::Index(axis, i))));
+    Ok(parts)
 }
 
 /// Repeats the array as a whole along each axis.
-pub fn tile<T: Element>(_: &Numpyish, x: &NdArray<T>, repetitions: &[usize]) -> Result<NdArray<T>> {
-    typed(tiled(view(x), repetitions))
-}
-
-fn tiled(x: View<'_>, repetitions: &[usize]) -> Result<RawArray> {
-    const OP: &str = "tile";
-    let repeats = rules::tiled(OP, x.shape, repetitions, x.dtype.size())?;
+pub fn tile(on: OpContext<'_>, x: View<'_>, repetitions: &[usize]) -> Result<RawArray> {
+    let repeats = rules::tiled(on.op, x.shape, repetitions, x.dtype.size())?;
     let n = repeats.shape.len();
     let mut region = (0..x.shape.len()).rev().fold(Region::of(x), |region, axis| region.with_axis(axis));
     for _ in 2 * x.shape.len()..2 * n {
         region = region.with_axis(0);
     }
-    repeated(OP, region, repeats)
+    repeated(on.op, region, repeats)
 }
 
 /// Repeats every element along one axis. If `axis` is `None`, flattens the array first.
-pub fn repeat<T: Element>(_: &Numpyish, x: &NdArray<T>, repeats: usize, axis: Option<isize>) -> Result<NdArray<T>> {
-    typed(copy::along_or_row("repeat", view(x), axis, |x, axis| repeated_along(x, repeats, axis)))
-}
-
-fn repeated_along(x: View<'_>, repeats: usize, axis: isize) -> Result<RawArray> {
-    const OP: &str = "repeat";
-    let (axis, repeats) = rules::repeated(OP, x.shape, repeats, axis, x.dtype.size())?;
-    repeated(OP, Region::of(x).with_axis(axis + 1), repeats)
+pub fn repeat(on: OpContext<'_>, x: View<'_>, repeats: usize, axis: Option<isize>) -> Result<RawArray> {
+    copy::along_or_row(on.op, x, axis, |x, axis| {
+        let (axis, repeats) = rules::repeated(on.op, x.shape, repeats, axis, x.dtype.size())?;
+        repeated(on.op, Region::of(x).with_axis(axis + 1), repeats)
+    })
 }
 
 /// Copies a region with repetitions. Each repetition broadcasts an axis of length 1, so the caller must have inserted
@@ -223,20 +183,15 @@ fn repeated(op: &'static str, x: Region, repeats: Repeats) -> Result<RawArray> {
 }
 
 /// Shifts elements along axes; elements shifted beyond the end reappear at the start.
-pub fn roll<T: Element>(_: &Numpyish, x: &NdArray<T>, shift: &[isize], axis: Axes) -> Result<NdArray<T>> {
-    changed_by(x, rolled(view(x), shift, axis))
-}
-
-fn rolled(x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
-    const OP: &str = "roll";
-    match rules::roll(OP, shift, axis, x.shape)? {
-        Roll::Axes(shifts) => shifted(OP, x, &shifts, x.shape),
+pub fn roll(on: OpContext<'_>, x: View<'_>, shift: &[isize], axis: Axes) -> Result<Change> {
+    match rules::roll(on.op, shift, axis, x.shape)? {
+        Roll::Axes(shifts) => shifted(on.op, x, &shifts, x.shape),
         Roll::Row(0) => Ok(Change::View(Vec::new())),
         Roll::Row(shift) => {
-            let elements = copy::pack(OP, x)?;
+            let elements = copy::pack(on.op, x)?;
             let row = [x.len()];
             let flat = View { start: elements.start(), dtype: x.dtype, shape: &row, strides: &[1] };
-            shifted(OP, flat, &[shift], x.shape)
+            shifted(on.op, flat, &[shift], x.shape)
         }
     }
 }
@@ -266,24 +221,15 @@ pub(super) fn shifted(op: &'static str, x: View<'_>, shifts: &[usize], shape: &[
 }
 
 /// Returns a view with the elements in reverse order along the given axes.
-pub fn flip<T: Element>(_: &Numpyish, x: &NdArray<T>, axis: Axes) -> Result<NdArray<T>> {
-    changed_by(x, flipped(x.ndim(), axis))
-}
-
-fn flipped(ndim: usize, axis: Axes) -> Result<Change> {
-    Ok(Change::View(axis.resolve("flip", ndim)?.into_iter().map(Step::Invert).collect()))
+pub fn flip(on: OpContext<'_>, x: View<'_>, axis: Axes) -> Result<Change> {
+    Ok(Change::View(axis.resolve(on.op, x.shape.len())?.into_iter().map(Step::Invert).collect()))
 }
 
 /// Adds a border around the array. As in NumPy, `widths` has one width for all borders, one pair (before, after) for
 /// all axes, or one pair per axis. `value` fills a constant border.
-pub fn pad<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    widths: &[usize],
-    mode: PadMode,
-    value: Number,
-) -> Result<NdArray<T>> {
-    typed(padded(view(x), widths, mode, Value::of(value.element::<T>("pad")?)))
+pub fn pad(on: OpContext<'_>, x: View<'_>, widths: &[usize], mode: PadMode, value: Number) -> Result<RawArray> {
+    let value = dispatch!(x.dtype, T => value.element::<T>(on.op).map(Value::of))?;
+    padded(on.op, x, widths, mode, value)
 }
 
 /// Like [`pad`], but errors name the op `op`. The array must have real or complex floats.
@@ -294,32 +240,30 @@ pub(super) fn padded_by(
     mode: PadMode,
     value: f64,
 ) -> Result<RawArray> {
-    let value = crate::dispatch!(x.dtype, T => Result::Ok(Value::of(T::from_f64(value))))?;
-    padded(x, widths, mode, value).map_err(|e| e.within(op))
+    padded(op, x, widths, mode, Value::from_f64(x.dtype, value))
 }
 
-fn padded(x: View<'_>, widths: &[usize], mode: PadMode, value: Value) -> Result<RawArray> {
-    const OP: &str = "pad";
-    let (widths, shape) = rules::padded(OP, x.shape, widths, mode, x.dtype.size())?;
+fn padded(op: &'static str, x: View<'_>, widths: &[usize], mode: PadMode, value: Value) -> Result<RawArray> {
+    let (widths, shape) = rules::padded(op, x.shape, widths, mode, x.dtype.size())?;
     let widths = &widths[..];
-    let n = rules::count(OP, &shape, x.dtype.size())?;
+    let n = rules::count(op, &shape, x.dtype.size())?;
     if mode == PadMode::Constant {
-        return bordered(OP, x, shape, widths, value);
+        return bordered(op, x, shape, widths, value);
     }
     if n == 0 {
-        return RawArray::empty(OP, shape, x.dtype);
+        return RawArray::empty(op, shape, x.dtype);
     }
     let mut axes = Vec::with_capacity(x.shape.len());
     for (&len, width) in x.shape.iter().zip(widths.chunks_exact(2)) {
         axes.push(match width {
             [0, 0] => vec![Run { to: 0, from: 0, len, step: 1 }],
-            _ => runs(OP, &rules::pad_sources(OP, len, width[0], width[1], mode)?)?,
+            _ => runs(op, &rules::pad_sources(op, len, width[0], width[1], mode)?)?,
         });
     }
-    let (mut out, strides) = room(OP, &shape, x)?;
+    let (mut out, strides) = room(op, &shape, x)?;
     combinations(&axes, |cell| place_runs(&mut out, &strides, x, cell));
     // SAFETY: the runs of each axis cover the axis without a gap, so the combinations of runs cover the result.
-    unsafe { RawArray::new(OP, shape, out) }
+    unsafe { RawArray::new(op, shape, out) }
 }
 
 /// Pads with a constant: writes slabs of the value before and after the array along every axis, and then copies the
@@ -401,10 +345,56 @@ fn place_runs(out: &mut Buffer, strides: &[isize], x: View<'_>, cell: &[Run]) {
     copy::place(out, start, strides, part.view());
 }
 
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::{
+        Axes, Element, Number, PadMode, Result,
+        numpyish::{NdArray, Numpyish, OpContext, manipulation, raw::view, testing::typed_ops, typed::typed},
+        raw::finish_all,
+    };
+
+    typed_ops! { manipulation:
+        reshape<T: Element>(x; to: &[isize]) -> T;
+        permute_dims<T: Element>(x; axes: Axes) -> T;
+        matrix_transpose<T: Element>(x;) -> T;
+        moveaxis<T: Element>(x; source: Axes, destination: Axes) -> T;
+        expand_dims<T: Element>(x; axis: Axes) -> T;
+        squeeze<T: Element>(x; axis: Axes) -> T;
+        broadcast_to<T: Element>(x; to: &[usize]) -> T;
+        tile<T: Element>(x; repetitions: &[usize]) -> T;
+        repeat<T: Element>(x; repeats: usize, axis: Option<isize>) -> T;
+        roll<T: Element>(x; shift: &[isize], axis: Axes) -> T;
+        flip<T: Element>(x; axis: Axes) -> T;
+        pad<T: Element>(x; widths: &[usize], mode: PadMode, value: Number) -> T;
+    }
+
+    pub fn concat<T: Element>(b: &Numpyish, xs: &[&NdArray<T>], axis: Option<isize>) -> Result<NdArray<T>> {
+        let xs: Vec<_> = xs.iter().map(|x| view(x)).collect();
+        typed(manipulation::concat(OpContext::new(b, "concat", T::DTYPE), &xs, axis))
+    }
+
+    pub fn stack<T: Element>(b: &Numpyish, xs: &[&NdArray<T>], axis: isize) -> Result<NdArray<T>> {
+        let xs: Vec<_> = xs.iter().map(|x| view(x)).collect();
+        typed(manipulation::stack(OpContext::new(b, "stack", T::DTYPE), &xs, axis))
+    }
+
+    pub fn unstack<T: Element>(b: &Numpyish, x: &NdArray<T>, axis: isize) -> Result<Vec<NdArray<T>>> {
+        let on = OpContext::new(b, "unstack", T::DTYPE);
+        finish_all(on.op, manipulation::unstack(on, view(x), axis)?, x)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{copy::tests::Dice, typed::array};
-    use super::*;
+    use super::{
+        typed::{
+            broadcast_to, concat, expand_dims, flip, matrix_transpose, moveaxis, pad, permute_dims, repeat, reshape,
+            roll, squeeze, stack, tile, unstack,
+        },
+        *,
+    };
     use crate::Arrays;
     use crate::numpyish::fft::{fftshift, ifftshift};
     use ndarray::{Axis, Dimension};

@@ -4,7 +4,7 @@
 use super::{
     OpContext,
     buffer::{self, Buffer},
-    convert::{Value, reals_to_f64},
+    convert::reals_to_f64,
     copy::{self, Packed},
     creation, indexing,
     parallel::{self, CHEAP, Shared},
@@ -41,9 +41,8 @@ pub fn histogram(
                 let most = numbers(op, &reduction::max_of(x.into(), Axes::All, false)?)?;
                 Ok(least.first().copied().zip(most.first().copied()))
             })?;
-            let [from, to] = [low, high].map(|end| RawElement::of(end).to(dtype).to_complex());
-            let last = Some(Value::from_f64(dtype, high));
-            creation::spaced(dtype, from, to, count, last).map_err(|e| e.within(op))?
+            let [low, high] = [low, high].map(|end| RawElement::of(end).to(dtype));
+            creation::linspace(on, low, high, count, true)?
         }
     };
     let bins = Bins::new(op, numbers(op, &edges)?)?;
@@ -117,7 +116,7 @@ pub fn bincount(on: OpContext<'_>, x: View<'_>, weights: Option<View<'_>>, minle
     if let Some(weights) = weights {
         let zeros = Buffer::zeroed(op, len, dtype)?;
         let start = View { start: zeros.start(), dtype, shape: &[len], strides: &[1] };
-        return indexing::scatter_add_of(start, x, weights, 0).map_err(|e| e.within(op));
+        return indexing::scatter_add(on, start, x, weights, 0);
     }
     let counts = counted(op, x, len, |x: &[i64], counts| {
         for &x in x {

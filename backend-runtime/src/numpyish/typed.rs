@@ -41,15 +41,6 @@ pub fn typed<T: Element>(array: Result<RawArray>) -> Result<NdArray<T>> {
     }
 }
 
-/// Converts several raw arrays to arrays of `T`.
-#[inline]
-pub fn all_typed<T: Element>(arrays: Result<Vec<RawArray>>) -> Result<Vec<NdArray<T>>> {
-    match arrays {
-        Ok(arrays) => Ok(T::numpyish_all_typed(arrays)),
-        Err(why) => Err(why),
-    }
-}
-
 /// A change of an array's axes that results in a view of the same memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -172,9 +163,6 @@ pub trait Typed: Sized {
     /// If the raw array has another dtype.
     fn numpyish_typed(array: RawArray) -> HostArray<Self>;
 
-    /// Converts several raw arrays to arrays of this element type.
-    fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<Self>>;
-
     /// Applies a change to an array. The result is a view of the same memory, or has new memory.
     ///
     /// # Panics
@@ -185,13 +173,6 @@ pub trait Typed: Sized {
     /// an element. Copies the array to new memory if either condition does not hold yet. Returns the address of the
     /// first element.
     fn numpyish_changeable(op: &'static str, x: &mut HostArray<Self>) -> Result<*mut u8>;
-
-    /// Splits `x` along an axis: returns one array for each index of the axis, with the axis removed. The arrays share
-    /// the memory of `x`.
-    fn numpyish_unstacked(op: &'static str, x: &HostArray<Self>, axis: usize) -> Result<Vec<HostArray<Self>>>;
-
-    /// Returns a view of each array.
-    fn numpyish_views<'a>(xs: &[&'a HostArray<Self>]) -> Vec<View<'a>>;
 
     /// Returns whether `x` is the only handle to its memory, and the memory is so large that reusing it saves time.
     fn numpyish_is_alone(x: &mut HostArray<Self>) -> bool;
@@ -211,10 +192,6 @@ macro_rules! typed {
                 into_ndarray(array)
             }
 
-            fn numpyish_all_typed(arrays: Vec<RawArray>) -> Vec<HostArray<$t>> {
-                arrays.into_iter().map(into_ndarray).collect()
-            }
-
             fn numpyish_changed(x: &HostArray<$t>, change: Change) -> HostArray<$t> {
                 match change {
                     Change::View(steps) => changed(x.clone(), &steps),
@@ -229,16 +206,6 @@ macro_rules! typed {
                 }
                 // `as_mut_ptr` copies nothing, because `x` is now the only handle of its memory
                 Ok(x.as_mut_ptr().cast())
-            }
-
-            fn numpyish_unstacked(op: &'static str, x: &HostArray<$t>, axis: usize) -> Result<Vec<HostArray<$t>>> {
-                let mut parts = rules::list(op, x.shape()[axis])?;
-                parts.extend((0..x.shape()[axis]).map(|i| changed(x.clone(), &[Step::Index(axis, i)])));
-                Ok(parts)
-            }
-
-            fn numpyish_views<'a>(xs: &[&'a HostArray<$t>]) -> Vec<View<'a>> {
-                xs.iter().map(|x| view(x)).collect()
             }
 
             fn numpyish_is_alone(x: &mut HostArray<$t>) -> bool {

@@ -1,6 +1,6 @@
 //! Rules for the number of elements of new arrays.
 
-use crate::{Complex, DType, DTypeKind, Error, RealNumeric, Result};
+use crate::{Complex, DType, DTypeKind, Element, Error, Result, f16, raw::RawElement};
 
 /// The elements of `arange`. In a real dtype, element `i` is `from + i * by`. In an integer dtype, element `i` is
 /// `start + i * step`, computed from the op's parameters in wrapping arithmetic.
@@ -15,13 +15,15 @@ pub struct Steps {
     pub by: f64,
 }
 
-/// Plans `arange`: the values `start`, `start + step` and so on that lie before `stop`.
-pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Result<Steps> {
-    if step == T::ZERO {
+/// Plans `arange`: the values `start`, `start + step` and so on that lie before `stop`. All three are integers or real
+/// floats of the dtype of the result.
+pub fn steps(op: &'static str, start: RawElement, stop: RawElement, step: RawElement) -> Result<Steps> {
+    let dtype = step.dtype();
+    if step.to_f64() == 0.0 {
         return Err(Error::argument(op, "`step` is 0, but must not be 0"));
     }
-    if T::DTYPE.kind() < DTypeKind::Real {
-        let exact = |x: T| match T::DTYPE.kind() {
+    if dtype.kind() < DTypeKind::Real {
+        let exact = |x: RawElement| match dtype.kind() {
             DTypeKind::Unsigned => i128::from(x.cast::<u64>()),
             _ => i128::from(x.cast::<i64>()),
         };
@@ -30,7 +32,7 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
         let n = usize::try_from(n).map_err(|_| Error::memory(op, usize::MAX))?;
         return Ok(Steps { n, from: 0.0, by: 0.0 });
     }
-    let [from, to, by] = [start, stop, step].map(|x| x.cast::<f64>());
+    let [from, to, by] = [start, stop, step].map(RawElement::to_f64);
     let steps = (to - from) / by;
     // if `(to - from) / by` underflows to 0, the range still contains the first element
     let n = if steps == 0.0 && steps.is_sign_positive() && to != from { 1.0 } else { steps.ceil() };
@@ -46,10 +48,11 @@ pub fn steps<T: RealNumeric>(op: &'static str, start: T, stop: T, step: T) -> Re
     // a negative length gives an empty array; as in NumPy, `by` is the difference of the first two elements
     let n = n.max(0.0) as usize;
     let second = from + by;
-    if T::DTYPE == DType::Float64 {
+    if dtype == DType::Float64 {
         return Ok(Steps { n, from, by: second - from });
     }
-    let second = if T::DTYPE == DType::Float16 { T::from_f64(second).cast::<f32>() } else { second as f32 };
+    let is_half = dtype == DType::Float16;
+    let second = if is_half { <f16 as Element>::from_f64(second).cast::<f32>() } else { second as f32 };
     let from = from as f32;
     Ok(Steps { n, from: from.into(), by: (second - from).into() })
 }
@@ -97,14 +100,18 @@ mod tests {
 
     #[test]
     fn steps_are_counted_as_numpy_does() {
-        let n = |start: f64, stop: f64, step: f64| steps("arange", start, stop, step).map(|s| s.n);
+        fn steps_of<T: Element>(ends: [T; 3]) -> Result<Steps> {
+            let [start, stop, step] = ends.map(RawElement::of);
+            steps("arange", start, stop, step)
+        }
+        let n = |start: f64, stop: f64, step: f64| steps_of([start, stop, step]).map(|s| s.n);
         assert_eq!((n(0.0, 5e-324, 10.0), n(0.0, -5e-324, -10.0), n(0.0, 5e-324, -10.0)), (Ok(1), Ok(1), Ok(0)));
         assert_eq!((n(0.0, 1.0, 0.1), n(3.0, 4.0, f64::INFINITY), n(1.0, 0.0, 1.0)), (Ok(10), Ok(1), Ok(0)));
         assert!(matches!(n(0.0, 1.0, 0.0), Err(Error::Argument { .. })));
         assert!(matches!(n(0.0, f64::NAN, 1.0), Err(Error::Argument { .. })));
         assert!(matches!(n(0.0, f64::INFINITY, 1.0), Err(Error::Memory { .. })));
-        assert_eq!(steps("arange", i64::MIN, i64::MAX, i64::MAX).unwrap().n, 3);
-        assert_eq!(steps("arange", 5_i8, -5, -4).unwrap().n, 3);
+        assert_eq!(steps_of([i64::MIN, i64::MAX, i64::MAX]).unwrap().n, 3);
+        assert_eq!(steps_of([5_i8, -5, -4]).unwrap().n, 3);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{
     with::computed_in,
 };
 use crate::{
-    Arrays, DType, DTypeKind, Element, HostArray, MeshIndexing, Result, dispatch, numpyish,
+    Arrays, DType, DTypeKind, Element, HostArray, MeshIndexing, Result, numpyish,
     raw::RawElement,
     rules::{self, Steps},
 };
@@ -75,12 +75,7 @@ pub fn full_like(on: OpContext<'_>, x: &Tensor, value: RawElement) -> Result<Ten
 
 /// `start + i * step`, computed as in NumPy: in the dtype itself, but in float32 for 16-bit floats.
 pub fn arange(on: OpContext<'_>, start: RawElement, stop: RawElement, step: RawElement) -> Result<Tensor> {
-    let steps: Result<Steps> = dispatch!(
-        on.dtype,
-        T: [Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, BFloat16, Float32, Float64] =>
-            rules::steps::<T>(on.op, start.cast(), stop.cast(), step.cast())
-    );
-    let Steps { n, from, by } = steps?;
+    let Steps { n, from, by } = rules::steps(on.op, start, stop, step)?;
     rules::count(on.op, &[n], on.dtype.size())?;
     let index = on.count_up(n)?;
     if on.dtype.kind() == DTypeKind::Real {

@@ -2,16 +2,15 @@
 
 use super::sums::{Runs, product, sum};
 use crate::{
-    Complex, DType, Element, Error, Numeric, Ordered, Real, Result, bf16, f16,
+    Complex, DType, Error, Numeric, Ordered, Real, Result, bf16, f16,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::Buffer,
         copy::{self, Ends, by_bits},
         parallel::{self, CHEAP, COSTLY},
-        raw::{RawArray, View, view},
+        raw::{RawArray, View},
         region::Region,
         simd::versions,
-        typed::typed,
     },
     rules::{self, Along},
 };
@@ -57,39 +56,33 @@ fn around(shape: &[usize], axis: usize) -> (usize, usize) {
 }
 
 /// Returns the elements at `indices` along one axis, or at these indices of the flattened array if `axis` is `None`.
-pub fn take<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    indices: &NdArray<i64>,
-    axis: Option<isize>,
-) -> Result<NdArray<T>> {
-    typed(copy::along_or_row("take", view(x), axis, |x, axis| taken(x, view(indices), axis)))
+pub fn take(on: OpContext<'_>, x: View<'_>, indices: View<'_>, axis: Option<isize>) -> Result<RawArray> {
+    copy::along_or_row(on.op, x, axis, |x, axis| taken(on.op, x, indices, axis))
 }
 
-fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
-    const OP: &str = "take";
+fn taken(op: &'static str, x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     let size = x.dtype.size();
-    let (axis, shape) = rules::taken(OP, x.shape, indices.shape, axis, size)?;
-    let (len, n) = (x.shape[axis], rules::count(OP, &shape, size)?);
-    let packed = copy::pack(OP, indices)?;
+    let (axis, shape) = rules::taken(op, x.shape, indices.shape, axis, size)?;
+    let (len, n) = (x.shape[axis], rules::count(op, &shape, size)?);
+    let packed = copy::pack(op, indices)?;
     // SAFETY: the packed copy has `indices.len()` indices.
     let indices = unsafe { packed.slice::<i64>(indices.len()) };
     let (outer, inner) = around(x.shape, axis);
     let few = !x.is_c_order() && indices.len() < len / 2;
     // `gather` checks the indices that it uses; the other loops do not check them
     if few || inner != 1 || len == 0 || outer == 0 {
-        check(OP, indices, axis, len)?;
+        check(op, indices, axis, len)?;
     }
     if few {
-        return take_slices(OP, x, indices, axis, shape);
+        return take_slices(op, x, indices, axis, shape);
     }
-    let from = copy::pack(OP, x)?;
+    let from = copy::pack(op, x)?;
     if inner == 1 {
         let rows = Rows { count: outer, width: indices.len(), axis, len, inner };
         let slab = |row: usize| row * len;
-        return gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|_| indices);
+        return gather(op, shape, x.dtype, &rows, from.start(), &slab, &|_| indices);
     }
-    let out = Buffer::new(OP, n, x.dtype)?;
+    let out = Buffer::new(op, n, x.dtype)?;
     let (ends, bytes) = (Ends { from: from.start(), to: out.start() }, inner * size);
     parallel::parallel(n.checked_div(inner).unwrap_or(0), (CHEAP / inner.max(1)).max(1), |rows| {
         let ends = &ends;
@@ -101,7 +94,7 @@ fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
         }
     });
     // SAFETY: every row of the result has been written.
-    unsafe { RawArray::new(OP, shape, out) }
+    unsafe { RawArray::new(op, shape, out) }
 }
 
 /// Implements [`take`] for few indices: copies the slices at these indices, without reading the rest of the array.
@@ -121,29 +114,20 @@ fn take_slices(op: &'static str, x: View<'_>, indices: &[i64], axis: usize, shap
 
 /// Returns the elements at `indices` along one axis, with one index for each element of the result. The other axes of
 /// `x` and `indices` broadcast.
-pub fn take_along_axis<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    indices: &NdArray<i64>,
-    axis: isize,
-) -> Result<NdArray<T>> {
-    typed(taken_along(view(x), view(indices), axis))
-}
-
-fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
-    const OP: &str = "take_along_axis";
-    let Along { axis, x: x_shape, shape } = rules::along(OP, x.shape, indices.shape, axis, x.dtype.size())?;
+pub fn take_along_axis(on: OpContext<'_>, x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
+    let op = on.op;
+    let Along { axis, x: x_shape, shape } = rules::along(op, x.shape, indices.shape, axis, x.dtype.size())?;
     let (len, many) = (x_shape[axis], shape[axis]);
     if shape.contains(&0) {
-        let packed = copy::pack(OP, indices)?;
+        let packed = copy::pack(op, indices)?;
         // SAFETY: the packed copy has `indices.len()` indices.
-        check(OP, unsafe { packed.slice::<i64>(indices.len()) }, axis, len)?;
-        return RawArray::empty(OP, shape, x.dtype);
+        check(op, unsafe { packed.slice::<i64>(indices.len()) }, axis, len)?;
+        return RawArray::empty(op, shape, x.dtype);
     }
-    let wide = Region::of(x).broadcast(OP, &x_shape)?;
-    let from = copy::pack(OP, wide.view())?;
-    let wide_indices = Region::of(indices).broadcast(OP, &shape)?;
-    let packed = copy::pack(OP, wide_indices.view())?;
+    let wide = Region::of(x).broadcast(op, &x_shape)?;
+    let from = copy::pack(op, wide.view())?;
+    let wide_indices = Region::of(indices).broadcast(op, &shape)?;
+    let packed = copy::pack(op, wide_indices.view())?;
     // SAFETY: the packed copy has as many indices as the broadcast view.
     let indices = unsafe { packed.slice::<i64>(wide_indices.view().len()) };
     let (outer, inner) = around(&shape, axis);
@@ -152,7 +136,7 @@ fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> 
     let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
     let rows = Rows { count, width, axis, len, inner };
     let slab = |row: usize| if inner == 1 { row } else { row / many } * len * inner;
-    gather(OP, shape, x.dtype, &rows, from.start(), &slab, &|row| &indices[row * width..][..width])
+    gather(op, shape, x.dtype, &rows, from.start(), &slab, &|row| &indices[row * width..][..width])
 }
 
 /// The rows of the result of a gather. A row has `width` elements, which are read from one slab of the input: a
@@ -231,69 +215,58 @@ unsafe fn gather_row<U: Copy>(slab: *const U, len: usize, inner: usize, first: u
 }
 
 /// A copy of `x` in which values are added to the elements at indices along one axis.
-pub fn scatter_add<T: Numeric>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    indices: &NdArray<i64>,
-    values: &NdArray<T>,
+pub fn scatter_add(
+    on: OpContext<'_>,
+    x: View<'_>,
+    indices: View<'_>,
+    values: View<'_>,
     axis: isize,
-) -> Result<NdArray<T>> {
-    typed(scatter_add_of(view(x), view(indices), view(values), axis))
-}
-
-/// Like `scatter_add`, for arrays whose dtype is known only at run time.
-pub fn scatter_add_of(x: View<'_>, indices: View<'_>, values: View<'_>, axis: isize) -> Result<RawArray> {
-    scattered("scatter_add", x, indices, values, axis, addition(x.dtype))
+) -> Result<RawArray> {
+    scattered(on.op, x, indices, values, axis, addition(x.dtype))
 }
 
 /// A copy of `x` in which the elements at indices along one axis are multiplied by values.
-pub fn scatter_mul<T: Numeric>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    indices: &NdArray<i64>,
-    values: &NdArray<T>,
+pub fn scatter_mul(
+    _: OpContext<'_>,
+    x: View<'_>,
+    indices: View<'_>,
+    values: View<'_>,
     axis: isize,
-) -> Result<NdArray<T>> {
-    typed(scatter_mul_of(view(x), view(indices), view(values), axis))
+) -> Result<RawArray> {
+    scatter_mul_of(x, indices, values, axis)
 }
 
-/// Like `scatter_mul`, for arrays whose dtype is known only at run time.
+/// Like `scatter_mul`, for a call by another backend.
 pub fn scatter_mul_of(x: View<'_>, indices: View<'_>, values: View<'_>, axis: isize) -> Result<RawArray> {
     scattered("scatter_mul", x, indices, values, axis, multiplication(x.dtype))
 }
 
 /// A copy of `x` in which the elements at indices along one axis are replaced by the larger of the element and a value.
-pub fn scatter_max<T: Ordered>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    indices: &NdArray<i64>,
-    values: &NdArray<T>,
+pub fn scatter_max(
+    on: OpContext<'_>,
+    x: View<'_>,
+    indices: View<'_>,
+    values: View<'_>,
     axis: isize,
-) -> Result<NdArray<T>> {
-    typed(scattered("scatter_max", view(x), view(indices), view(values), axis, largest(T::DTYPE)))
+) -> Result<RawArray> {
+    scattered(on.op, x, indices, values, axis, largest(x.dtype))
 }
 
 /// A copy of `x` in which the elements at indices along one axis are replaced by the smaller of the element and a
 /// value.
-pub fn scatter_min<T: Ordered>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    indices: &NdArray<i64>,
-    values: &NdArray<T>,
+pub fn scatter_min(
+    on: OpContext<'_>,
+    x: View<'_>,
+    indices: View<'_>,
+    values: View<'_>,
     axis: isize,
-) -> Result<NdArray<T>> {
-    typed(scattered("scatter_min", view(x), view(indices), view(values), axis, smallest(T::DTYPE)))
+) -> Result<RawArray> {
+    scattered(on.op, x, indices, values, axis, smallest(x.dtype))
 }
 
 /// A copy of `x` in which the elements at indices along one axis are replaced by values.
-pub fn scatter<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    indices: &NdArray<i64>,
-    values: &NdArray<T>,
-    axis: isize,
-) -> Result<NdArray<T>> {
-    typed(scattered("scatter", view(x), view(indices), view(values), axis, replacement(T::DTYPE)))
+pub fn scatter(on: OpContext<'_>, x: View<'_>, indices: View<'_>, values: View<'_>, axis: isize) -> Result<RawArray> {
+    scattered(on.op, x, indices, values, axis, replacement(x.dtype))
 }
 
 /// The loops of a scatter. Each combines values with elements: a value replaces an element, is added to it, and so on.
@@ -344,7 +317,6 @@ combining_runs! { add_runs: sum }
 combining_runs! { multiply_runs: product }
 
 /// Chooses the loops that add. Signed and unsigned integers share loops, because their sums have the same bits.
-#[inline(never)] // not inlined into calling crates, which would compile all these loops again
 fn addition(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {
         Put { at: add_at::<T>, row: add_row::<T>, runs: None }
@@ -364,7 +336,6 @@ fn addition(dtype: DType) -> Put {
     }
 }
 
-#[inline(never)] // not inlined, for the same reason as `addition`
 fn replacement(dtype: DType) -> Put {
     unsafe fn row<U>(to: *mut u8, values: *const u8, n: usize) {
         // SAFETY: `values` and `to` have `n` elements each.
@@ -410,7 +381,6 @@ combining! { Ordered minimum: minimum_at minimum_row }
 
 /// Chooses the loops that multiply. Signed and unsigned integers share loops, because their products have the same
 /// bits.
-#[inline(never)] // not inlined, for the same reason as `addition`
 fn multiplication(dtype: DType) -> Put {
     fn of<T: Numeric>() -> Put {
         Put { at: multiply_at::<T>, row: multiply_row::<T>, runs: None }
@@ -456,12 +426,10 @@ macro_rules! ordered {
     }};
 }
 
-#[inline(never)] // not inlined, for the same reason as `addition`
 fn largest(dtype: DType) -> Put {
     ordered!(dtype, maximum_at maximum_row)
 }
 
-#[inline(never)] // not inlined, for the same reason as `addition`
 fn smallest(dtype: DType) -> Put {
     ordered!(dtype, minimum_at minimum_row)
 }
@@ -531,11 +499,15 @@ fn scattered(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{counting, list};
+    use super::super::{
+        tests::{counting, list},
+        typed::{scatter, scatter_add, scatter_max, scatter_min, scatter_mul, take, take_along_axis},
+    };
     use super::*;
-    use crate::IntoHost;
-    use crate::numpyish::copy::tests::Dice;
-    use crate::numpyish::typed::array;
+    use crate::{
+        IntoHost,
+        numpyish::{NdArray, Numpyish, copy::tests::Dice, typed::array},
+    };
     use ndarray::Axis;
 
     const B: Numpyish = Numpyish::new();

@@ -8,30 +8,30 @@ use super::{
     sums::{Runs, sum},
 };
 use crate::{
-    Arrays, Complex, DType, Element, Index, Indices, Numeric, Real, Result, bf16, f16,
+    Arrays, Complex, DType, Index, Indices, Numeric, Real, Result, bf16, f16,
     numpyish::{
-        NdArray, Numpyish, Operand,
+        NdArray, Numpyish, OpContext,
         buffer::{self, Buffer},
         copy::{self, Ends, by_bits},
         parallel::{self, CHEAP},
-        raw::{RawArray, View, view, view_operand},
+        raw::{RawArray, View, view},
         region::Region,
-        typed::{Change, Step, changed_by, typed},
+        typed::{Change, Changeable, Step, changed_by, typed},
     },
     rules::{self, Kept, Selection},
 };
 
 /// Selects elements by a list of indices. The result is a view if the list has only slices, numbers and new axes.
-pub fn get<T: Element>(_: &Numpyish, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
-    got("get", x, index)
+pub fn get(on: OpContext<'_>, x: View<'_>, index: Indices<'_, Numpyish>) -> Result<Change> {
+    got(on.op, x, index)
 }
 
 /// Like [`get`], with the name of the op for error messages.
-fn got<T: Element>(op: &'static str, x: &NdArray<T>, index: Indices<'_, Numpyish>) -> Result<NdArray<T>> {
-    let selection = select(op, x.shape(), index)?;
+fn got(op: &'static str, x: View<'_>, index: Indices<'_, Numpyish>) -> Result<Change> {
+    let selection = select(op, x.shape, index)?;
     match selection.is_view() {
-        true => changed_by(x, Ok(Change::View(steps(&selection)))),
-        false => typed(gathered(op, view(x), &selection, &picked(&selection, index))),
+        true => Ok(Change::View(steps(&selection))),
+        false => gathered(op, x, &selection, &picked(&selection, index)).map(Change::Copy),
     }
 }
 
@@ -63,28 +63,21 @@ pub fn places<B: Arrays>(
     let n = rules::count(op, shape, size_of::<i64>())?;
     let mut all = buffer::vec::<i64>(op, n)?;
     all.extend(0..n as i64);
-    got(op, &typed(RawArray::from_vec(op, shape.to_vec(), all))?, Indices::Any(&items))
+    let all = typed(RawArray::from_vec(op, shape.to_vec(), all))?;
+    changed_by(&all, got(op, view(&all), Indices::Any(&items)))
 }
 
 /// Writes values to the elements that a list of indices selects. If several indices are equal, the last of their
 /// values remains.
-pub fn set<T: Element>(
-    _: &Numpyish,
-    x: &mut NdArray<T>,
-    index: Indices<'_, Numpyish>,
-    values: Operand<'_, T>,
-) -> Result<()> {
-    put::<T>("set", x, index, values, replacement(T::DTYPE))
+pub fn set(on: OpContext<'_>, x: &mut dyn Changeable, index: Indices<'_, Numpyish>, values: View<'_>) -> Result<()> {
+    let replace = replacement(x.view().dtype);
+    put(on.op, x, index, values, replace)
 }
 
 /// Adds values to the elements that a list of indices selects. Values for equal indices add up.
-pub fn add_at<T: Numeric>(
-    _: &Numpyish,
-    x: &mut NdArray<T>,
-    index: Indices<'_, Numpyish>,
-    values: Operand<'_, T>,
-) -> Result<()> {
-    put::<T>("add_at", x, index, values, addition(T::DTYPE))
+pub fn add_at(on: OpContext<'_>, x: &mut dyn Changeable, index: Indices<'_, Numpyish>, values: View<'_>) -> Result<()> {
+    let add = addition(x.view().dtype);
+    put(on.op, x, index, values, add)
 }
 
 fn select(op: &'static str, shape: &[usize], index: Indices<'_, Numpyish>) -> Result<Selection> {
@@ -430,7 +423,6 @@ impl Walk {
 /// last argument is true if all elements get the same single value.
 type Put = unsafe fn(&Walk, &Ends<u8>, bool);
 
-#[inline(never)] // not inlined into calling crates, which would compile all these loops again
 fn replacement(dtype: DType) -> Put {
     unsafe fn of<U: Copy + Send + Sync>(walk: &Walk, ends: &Ends<u8>, single: bool) {
         let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
@@ -441,7 +433,6 @@ fn replacement(dtype: DType) -> Put {
 }
 
 /// Chooses the loop that adds. Signed and unsigned integers share loops, because their sums have the same bits.
-#[inline(never)] // not inlined, for the same reason as `replacement`
 fn addition(dtype: DType) -> Put {
     unsafe fn of<U: Numeric>(walk: &Walk, ends: &Ends<u8>, single: bool) {
         let ends = Ends { from: ends.from.cast::<U>(), to: ends.to.cast::<U>() };
@@ -476,18 +467,20 @@ fn addition(dtype: DType) -> Put {
     }
 }
 
-fn put<T: Element>(
+fn put(
     op: &'static str,
-    x: &mut NdArray<T>,
+    x: &mut dyn Changeable,
     index: Indices<'_, Numpyish>,
-    values: Operand<'_, T>,
+    values: View<'_>,
     put: Put,
 ) -> Result<()> {
-    let selection = select(op, x.shape(), index)?;
+    let selection = select(op, x.view().shape, index)?;
     let picked = picked(&selection, index);
-    let ready = Ready::new(op, &selection, &picked, view_operand(&values))?;
-    let start = T::numpyish_changeable(op, x)?;
-    ready.put(op, (x.shape(), x.strides()), start, put)
+    let ready = Ready::new(op, &selection, &picked, values)?;
+    let start = x.changeable(op)?;
+    // the strides are read only now, because `changeable` may have copied the array to memory with other strides
+    let View { shape, strides, .. } = x.view();
+    ready.put(op, (shape, strides), start, put)
 }
 
 /// The operands of a write, which have been checked before the array is made writable.
@@ -527,9 +520,15 @@ impl<'a> Ready<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{counting, list};
+    use super::super::{
+        tests::{counting, list},
+        typed::{add_at, get, set},
+    };
     use super::*;
-    use crate::{IntoHost, Slice, numpyish::copy::tests::Dice};
+    use crate::{
+        IntoHost, Slice,
+        numpyish::{Operand, copy::tests::Dice},
+    };
     use ndarray::{Axis, Slice as Part};
 
     const B: Numpyish = Numpyish::new();

@@ -1,15 +1,14 @@
 //! Elements at which a mask is true, and the indices of nonzero elements.
 
 use crate::{
-    DType, Element, Result,
+    DType, Result,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::{self, Buffer},
         convert::nonzero_bytes,
         copy::{self, by_bits},
         parallel::{self, CHEAP},
-        raw::{RawArray, View, view},
-        typed::{all_typed, typed},
+        raw::{RawArray, View},
     },
     rules::{self, Masked},
 };
@@ -19,26 +18,22 @@ const BLOCK: usize = 1 << 14;
 
 /// The elements, in C order, at which a mask is true. If the mask has fewer axes than `x`, it selects subarrays over
 /// the other axes instead of elements.
-pub fn boolean_mask<T: Element>(_: &Numpyish, x: &NdArray<T>, mask: &NdArray<bool>) -> Result<NdArray<T>> {
-    typed(masked(view(x), view(mask)))
-}
-
-fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
-    const OP: &str = "boolean_mask";
-    let Masked { cell, .. } = rules::masked(OP, x.shape, mask.shape)?;
-    let (elements, flags) = (copy::pack(OP, x)?, copy::pack(OP, mask)?);
+pub fn boolean_mask(on: OpContext<'_>, x: View<'_>, mask: View<'_>) -> Result<RawArray> {
+    let op = on.op;
+    let Masked { cell, .. } = rules::masked(op, x.shape, mask.shape)?;
+    let (elements, flags) = (copy::pack(op, x)?, copy::pack(op, mask)?);
     // SAFETY: the packed copy has the bools of the mask, each of which is a byte of 0 or 1.
     let flags = unsafe { flags.slice::<bool>(mask.len()) };
     if !cell.is_empty() {
-        return cells(OP, x.dtype, elements.start(), flags, &cell);
+        return cells(op, x.dtype, elements.start(), flags, &cell);
     }
-    let mut ends = buffer::vec::<usize>(OP, flags.len().div_ceil(BLOCK))?;
+    let mut ends = buffer::vec::<usize>(op, flags.len().div_ceil(BLOCK))?;
     let mut n = 0;
     for block in flags.chunks(BLOCK) {
         n += block.iter().map(|&m| usize::from(m)).sum::<usize>();
         ends.push(n);
     }
-    let out = Buffer::new(OP, n, x.dtype)?;
+    let out = Buffer::new(op, n, x.dtype)?;
     let (size, both) = (x.dtype.size(), copy::Ends { from: elements.start(), to: out.start() });
     parallel::parallel(ends.len(), CHEAP / BLOCK, |blocks| {
         let both = &both;
@@ -53,7 +48,7 @@ fn masked(x: View<'_>, mask: View<'_>) -> Result<RawArray> {
         }
     });
     // SAFETY: the blocks cover the result.
-    unsafe { RawArray::new(OP, vec![n], out) }
+    unsafe { RawArray::new(op, vec![n], out) }
 }
 
 /// Copies the subarrays of shape `cell` whose flags are true.
@@ -92,36 +87,27 @@ unsafe fn compress<U>(at: impl Fn(usize) -> U, flags: &[bool], out: *mut U, room
 }
 
 /// Returns the indices of the nonzero elements, as one array per axis.
-pub fn nonzero<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<Vec<NdArray<i64>>> {
-    all_typed(nonzero_of(view(x)))
-}
-
-fn nonzero_of(x: View<'_>) -> Result<Vec<RawArray>> {
-    const OP: &str = "nonzero";
-    rules::require_axes(OP, x.shape)?;
-    let (n, places) = places(OP, x)?;
-    places.into_iter().map(|v| RawArray::from_vec(OP, vec![n], v)).collect()
+pub fn nonzero(on: OpContext<'_>, x: View<'_>) -> Result<Vec<RawArray>> {
+    rules::require_axes(on.op, x.shape)?;
+    let (n, places) = places(on.op, x)?;
+    places.into_iter().map(|v| RawArray::from_vec(on.op, vec![n], v)).collect()
 }
 
 /// Returns the indices of the nonzero elements, as a matrix with one row per nonzero element.
-pub fn argwhere<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<i64>> {
-    typed(argwhere_of(view(x)))
-}
-
-fn argwhere_of(x: View<'_>) -> Result<RawArray> {
-    const OP: &str = "argwhere";
-    let (n, mut places) = places(OP, x)?;
+pub fn argwhere(on: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
+    let op = on.op;
+    let (n, mut places) = places(op, x)?;
     let ndim = x.shape.len();
     if let [column] = &mut places[..] {
-        return RawArray::from_vec(OP, vec![n, 1], std::mem::take(column));
+        return RawArray::from_vec(op, vec![n, 1], std::mem::take(column));
     }
-    let mut out = Buffer::new(OP, rules::count(OP, &[n, ndim], size_of::<i64>())?, DType::Int64)?;
+    let mut out = Buffer::new(op, rules::count(op, &[n, ndim], size_of::<i64>())?, DType::Int64)?;
     for (k, column) in places.iter().enumerate() {
         let column = View { start: column.as_ptr().cast(), dtype: DType::Int64, shape: &[n], strides: &[1] };
         copy::place(&mut out, k, &[ndim as isize], column);
     }
     // SAFETY: the columns cover the result.
-    unsafe { RawArray::new(OP, vec![n, ndim], out) }
+    unsafe { RawArray::new(op, vec![n, ndim], out) }
 }
 
 /// The number of nonzero elements, and their indices along each axis, in C order.
@@ -175,10 +161,14 @@ fn flags(op: &'static str, elements: *const u8, x: View<'_>) -> Result<Vec<bool>
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{counting, list};
-    use super::*;
-    use crate::numpyish::typed::array;
-    use crate::{IntoHost, numpyish::copy::tests::Dice};
+    use super::super::{
+        tests::{counting, list},
+        typed::{argwhere, boolean_mask, nonzero},
+    };
+    use crate::{
+        IntoHost,
+        numpyish::{NdArray, Numpyish, copy::tests::Dice, typed::array},
+    };
     use ndarray::IxDyn;
 
     const B: Numpyish = Numpyish::new();

@@ -1,22 +1,19 @@
 //! Basic indexing of arrays, by a range or an index for each axis.
 
 use crate::{
-    Element, Result, Slice,
+    Result, Slice,
     numpyish::{
-        NdArray, Numpyish,
-        typed::{Change, Step, changed_by},
+        OpContext,
+        raw::View,
+        typed::{Change, Step},
     },
     rules,
 };
 use ndarray::Slice as Part;
 
 /// Selects a range or a single index of each axis. The result is a view that shares the memory of `x`.
-pub fn getitem<T: Element>(_: &Numpyish, x: &NdArray<T>, slices: &[Slice]) -> Result<NdArray<T>> {
-    changed_by(x, part(x.shape(), slices))
-}
-
-fn part(shape: &[usize], slices: &[Slice]) -> Result<Change> {
-    let spans = rules::spans("getitem", slices, shape)?;
+pub fn getitem(on: OpContext<'_>, x: View<'_>, slices: &[Slice]) -> Result<Change> {
+    let spans = rules::spans(on.op, slices, x.shape)?;
     let parts = spans.iter().enumerate().map(|(axis, span)| Step::Slice(axis, ndarray_slice(span)));
     let dropped = spans.iter().enumerate().rev().filter(|(_, span)| span.drop);
     Ok(Change::of(parts.chain(dropped.map(|(axis, _)| Step::Index(axis, 0)))))
@@ -38,8 +35,12 @@ pub(super) fn ndarray_slice(span: &rules::Span) -> Part {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{counting, list};
+    use super::super::{
+        tests::{counting, list},
+        typed::getitem,
+    };
     use super::*;
+    use crate::numpyish::Numpyish;
 
     const B: Numpyish = Numpyish::new();
 

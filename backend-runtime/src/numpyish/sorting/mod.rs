@@ -21,7 +21,7 @@ pub use select::{argpartition, partition, topk};
 pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
 use super::{
-    NdArray, Numpyish, Operand,
+    NdArray, Numpyish, OpContext, Operand,
     buffer::{self, Buffer},
     copy,
     indexing::take,
@@ -61,7 +61,8 @@ pub fn searchsorted<T: Ordered>(
         None => None,
         Some(sorter) => {
             rules::sorter(op, x1.shape(), sorter.shape())?;
-            Some(take(b, x1, sorter, Some(0)).map_err(|e| e.within(op))?)
+            let on = OpContext::new(b, op, T::DTYPE);
+            Some(typed(take(on, view(x1), view(sorter), Some(0)))?)
         }
     };
     typed(searched(view(ordered.as_ref().unwrap_or(x1)), view_operand(&x2), side))

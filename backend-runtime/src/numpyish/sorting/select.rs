@@ -2,7 +2,7 @@
 //! whole lane. A lane is a 1-D slice along the given axis.
 
 use super::{
-    NdArray, Numpyish, arranged,
+    NdArray, Numpyish, OpContext, arranged,
     keys::{self, Key},
     order::order,
     read_keys,
@@ -38,8 +38,9 @@ pub fn topk<T: Ordered>(
     let wide = keys::is_wide(T::DTYPE);
     let first = if wide { first_by::<u64> } else { first_by::<u32> };
     let indices: NdArray<i64> = typed(first(OP, view(x), along, k, largest))?;
-    let values = indexing::take_along_axis(b, x, &indices, axis).map_err(|why| why.within(OP))?;
-    Ok((values, indices))
+    let on = OpContext::new(b, OP, T::DTYPE);
+    let values = indexing::take_along_axis(on, view(x), view(&indices), axis);
+    Ok((typed(values)?, indices))
 }
 
 /// Indices that partition along one axis: no element before index `kth` is larger than the element at that index, and
@@ -311,7 +312,7 @@ mod tests {
                     let axis = Axis(shape.len() - 1);
                     let expected = order.slice_axis(axis, (0..k as isize).into()).to_owned();
                     assert_eq!(indices, expected, "{shape:?} {k} {distinct} {largest}");
-                    let taken = indexing::take_along_axis(&B, &x, &indices, -1).unwrap();
+                    let taken = indexing::typed::take_along_axis(&B, &x, &indices, -1).unwrap();
                     assert_eq!(format!("{values}"), format!("{taken}"));
                 }
             }
