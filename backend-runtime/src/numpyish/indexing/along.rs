@@ -66,7 +66,8 @@ pub fn take<T: Element>(
     typed(copy::along_or_row("take", view(x), axis, |x, axis| taken(x, view(indices), axis)))
 }
 
-fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
+/// Like [`take`] along an axis, for arrays whose dtype is known only at run time.
+pub fn taken(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     const OP: &str = "take";
     let size = x.dtype.size();
     let (axis, shape) = rules::taken(OP, x.shape, indices.shape, axis, size)?;
@@ -130,7 +131,8 @@ pub fn take_along_axis<T: Element>(
     typed(taken_along(view(x), view(indices), axis))
 }
 
-fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
+/// Like [`take_along_axis`], for arrays whose dtype is known only at run time.
+pub fn taken_along(x: View<'_>, indices: View<'_>, axis: isize) -> Result<RawArray> {
     const OP: &str = "take_along_axis";
     let Along { axis, x: x_shape, shape } = rules::along(OP, x.shape, indices.shape, axis, x.dtype.size())?;
     let (len, many) = (x_shape[axis], shape[axis]);
