@@ -2,8 +2,8 @@
 //! and refused memory gives an error instead of ending the process.
 
 use backend_runtime::{
-    Error, IntoHost, Norm,
-    numpyish::{Numpyish, fft, linalg},
+    DType, Error, IntoHost, Norm,
+    numpyish::{NdArray, Numpyish, OpContext, fft, linalg, raw::view, typed::typed},
 };
 use ndarray::{Array1, Array2, ArrayD};
 use rustfft::{FftNum, FftPlanner, FftPlannerScalar, FftPlannerSse};
@@ -117,19 +117,23 @@ fn conversions_of_host_arrays() {
 fn matrix_products() {
     let x = ArrayD::<f64>::ones(vec![64, 200]).into_shared();
     let y = ArrayD::<f64>::ones(vec![200, 64]).into_shared();
+    let product = || typed(linalg::matmul(OpContext::new(&B, "matmul", DType::Float64), view(&x), view(&y)));
     // the limit leaves enough memory for the result, but not for the library's packed copies of the operands
-    refused(1 << 16, || linalg::matmul(&B, &x, &y));
-    assert_eq!(linalg::matmul(&B, &x, &y).unwrap()[[3, 5]], 200.0);
+    refused(1 << 16, product);
+    let product: NdArray<f64> = product().unwrap();
+    assert_eq!(product[[3, 5]], 200.0);
 }
 
 #[test]
 #[cfg(all(feature = "linalg", target_arch = "x86_64"))]
 fn factorizations() {
     let x = ArrayD::from_shape_fn(vec![64, 64], |i| if i[0] == i[1] { 4.0 } else { 0.0 }).into_shared();
+    let factor = || typed(linalg::cholesky(OpContext::new(&B, "cholesky", DType::Float64), view(&x), false));
     // the limit leaves enough memory for the matrix and for the block that `gemm` allocates, but not for the block that
     // the factorization allocates for its products
-    refused(1 << 23, || linalg::cholesky(&B, &x, false));
-    assert_eq!(linalg::cholesky(&B, &x, false).unwrap()[[7, 7]], 2.0);
+    refused(1 << 23, factor);
+    let factor: NdArray<f64> = factor().unwrap();
+    assert_eq!(factor[[7, 7]], 2.0);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use backend_runtime::{
     Arrays, Axes, DType, Error, available,
-    numpyish::{self, NdArray, Numpyish, linalg, raw::view, reduction, sorting, typed::typed},
+    numpyish::{NdArray, Numpyish, OpContext, linalg, raw::view, reduction, sorting, typed::typed},
     torch::{self, Torch},
 };
 use ndarray::ArrayD;
@@ -28,14 +28,14 @@ fn matrix() -> NdArray<f64> {
 /// Checks the results of ops that use several threads.
 fn check(x: &NdArray<f64>, m: &NdArray<f64>) {
     let b = Numpyish::new();
-    let on = |op| numpyish::OpContext::new(&b, op, DType::Float64);
-    let sum = typed::<f64>(reduction::sum(on("sum"), view(x), Axes::All, false)).expect("sum");
+    let on = |op| OpContext::new(&b, op, DType::Float64);
+    let sum: NdArray<f64> = typed(reduction::sum(on("sum"), view(x), Axes::All, false)).expect("sum");
     assert_eq!(sum[[]], (N as f64) * (N as f64 - 1.0) / 2.0);
-    let sorted = sorting::sort(&b, x, -1, false).expect("sort");
+    let sorted: NdArray<f64> = typed(sorting::sort(on("sort"), view(x), -1, false)).expect("sort");
     assert!(sorted.iter().enumerate().all(|(i, &v)| v == i as f64));
     let largest = typed::<i64>(reduction::argmax(on("argmax"), view(x), Some(0), false)).expect("argmax")[[]];
     assert_eq!(x[[largest as usize]], (N - 1) as f64);
-    let product = linalg::matmul(&b, m, m).expect("matmul");
+    let product: NdArray<f64> = typed(linalg::matmul(on("matmul"), view(m), view(m))).expect("matmul");
     assert!(product.indexed_iter().all(|(i, &v)| v == f64::from(i[0] == i[1]) * 4.0));
 }
 

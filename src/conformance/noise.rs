@@ -21,7 +21,7 @@ use super::{
 };
 use backend_runtime::{
     Complex, DType, DTypeKind, DynArray, Element, HostArray, Result, Value, dispatch,
-    numpyish::{Numpyish, linalg},
+    numpyish::{Numpyish, OpContext, linalg, raw::view, typed::typed},
     rules,
 };
 use ndarray::{ArrayD, ArrayView1, ArrayView2, Axis, IxDyn};
@@ -115,7 +115,8 @@ impl Noise {
             None => 1.0,
         };
         let by_values = |values: ArrayView1<'_, f64>, cutoff| is_undecided(values, cutoff, unit, allowed, power);
-        let values = linalg::svdvals(&b, &x).ok()?;
+        let on = OpContext::new(&b, "svdvals", DType::Complex128);
+        let values: HostArray<f64> = typed(linalg::svdvals(on, view(&x))).ok()?;
         let of_matrix = |(values, matrix): (ArrayView1<'_, f64>, ArrayView2<'_, Complex<f64>>)| match row.name {
             // the error of the logarithm of the determinant is the relative error of the determinant
             "slogdet" => unit * hadamard(matrix) > allowed * values.product(),

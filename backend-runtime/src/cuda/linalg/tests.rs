@@ -10,7 +10,7 @@ use crate::{
         testing::{device, on, typed},
     },
     f16,
-    numpyish::{Numpyish, linalg as cpu},
+    numpyish::{Numpyish, linalg::typed as cpu},
     raw::TypedArray,
 };
 use ndarray::{ArrayD, IxDyn};

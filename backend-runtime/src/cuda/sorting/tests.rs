@@ -9,7 +9,7 @@ use crate::{
         testing::{device, on, typed},
     },
     f16,
-    numpyish::{Numpyish, sorting as cpu},
+    numpyish::{Numpyish, sorting::typed as cpu},
 };
 use ndarray::{ArrayD, IxDyn, arr1};
 

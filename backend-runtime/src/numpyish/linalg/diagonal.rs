@@ -1,39 +1,32 @@
 //! Diagonals of arrays. They are copies, because ndarray has no view of diagonals along arbitrary axes.
 
 use crate::{
-    Element, Result,
+    Result,
     numpyish::{
-        NdArray, Numpyish, copy,
-        raw::{View, view},
-        typed::typed,
+        OpContext, copy,
+        raw::{RawArray, View},
     },
     rules,
 };
 
 /// The diagonals of the matrices that the axes `axis1` and `axis2` form. The elements of each diagonal lie along a new
 /// last axis.
-pub fn diagonal<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    offset: isize,
-    axis1: isize,
-    axis2: isize,
-) -> Result<NdArray<T>> {
+pub fn diagonal(_: OpContext<'_>, x: View<'_>, offset: isize, axis1: isize, axis2: isize) -> Result<RawArray> {
     const OP: &str = "diagonal";
-    let taken = |x: View<'_>| {
-        let diagonal = rules::Diagonal::of(OP, x.shape, offset, [axis1, axis2], x.dtype.size())?;
-        let (start, strides) = diagonal.strides(x.strides);
-        // SAFETY: `start` is the offset of an element of the array, or 0 if the diagonal is empty.
-        let start = unsafe { x.at(start) };
-        copy::to_raw(OP, View { start, dtype: x.dtype, shape: &diagonal.shape, strides: &strides })
-    };
-    typed(taken(view(x)))
+    let diagonal = rules::Diagonal::of(OP, x.shape, offset, [axis1, axis2], x.dtype.size())?;
+    let (start, strides) = diagonal.strides(x.strides);
+    // SAFETY: `start` is the offset of an element of the array, or 0 if the diagonal is empty.
+    let start = unsafe { x.at(start) };
+    copy::to_raw(OP, View { start, dtype: x.dtype, shape: &diagonal.shape, strides: &strides })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numpyish::layout::tests::{counting, layouts};
+    use crate::numpyish::{
+        Numpyish,
+        layout::tests::{counting, layouts},
+        linalg::typed::diagonal,
+    };
 
     #[test]
     fn diagonals_of_any_layout() {

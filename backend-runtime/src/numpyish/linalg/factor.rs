@@ -3,11 +3,10 @@
 
 use super::dense::{Order, Parts, Wide, array, by_columns, each, each_range, in_double, matrices, require_finite};
 use crate::{
-    Complex, DType, Float, QrMode, Result, WideFloat,
+    Complex, DType, QrMode, Result,
     numpyish::{
-        NdArray, Numpyish, buffer,
-        raw::{RawArray, View, view},
-        typed::typed,
+        OpContext, buffer,
+        raw::{RawArray, View},
     },
     rules::{self, System},
 };
@@ -24,7 +23,7 @@ fn leading(shape: &[usize]) -> &[usize] {
 }
 
 /// Cholesky factors of Hermitian matrices. Only one triangle of each matrix is read.
-pub fn cholesky<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, upper: bool) -> Result<NdArray<T>> {
+pub fn cholesky(_: OpContext<'_>, x: View<'_>, upper: bool) -> Result<RawArray> {
     fn run<S: Wide>(x: View<'_>, upper: bool) -> Result<RawArray> {
         const OP: &str = "cholesky";
         let n = rules::square(OP, x.shape)?;
@@ -39,7 +38,7 @@ pub fn cholesky<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, upper: bool) -> Resu
         let shape = x.shape.to_vec();
         if upper { array(OP, shape, a, x.dtype) } else { by_columns(OP, shape, a, x.dtype) }
     }
-    typed(in_double!(T::DTYPE, S => run::<S>(view(x), upper)))
+    in_double!(x.dtype, S => run::<S>(x, upper))
 }
 
 /// The right-hand sides of systems, as matrices. A vector becomes a matrix of one column.
@@ -57,7 +56,7 @@ fn solution<S: Wide>(op: &'static str, x: Vec<S>, system: &System, dtype: DType)
 }
 
 /// Solutions of systems of linear equations.
-pub fn solve<T: WideFloat>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<NdArray<T>> {
+pub fn solve(_: OpContext<'_>, x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     fn run<S: Wide>(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
         const OP: &str = "solve";
         let system = System::square(OP, x1.shape, x2.shape, x1.dtype.size())?;
@@ -73,17 +72,17 @@ pub fn solve<T: WideFloat>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Re
         })?;
         solution(OP, b, &system, x1.dtype)
     }
-    typed(in_double!(T::DTYPE, S => run::<S>(view(x1), view(x2))))
+    in_double!(x1.dtype, S => run::<S>(x1, x2))
 }
 
 /// Solutions of systems of linear equations with triangular matrices.
-pub fn solve_triangular<T: WideFloat>(
-    _: &Numpyish,
-    x1: &NdArray<T>,
-    x2: &NdArray<T>,
+pub fn solve_triangular(
+    _: OpContext<'_>,
+    x1: View<'_>,
+    x2: View<'_>,
     lower: bool,
     unit_diagonal: bool,
-) -> Result<NdArray<T>> {
+) -> Result<RawArray> {
     fn run<S: Wide>(x1: View<'_>, x2: View<'_>, lower: bool, unit: bool) -> Result<RawArray> {
         const OP: &str = "solve_triangular";
         let system = System::square(OP, x1.shape, x2.shape, x1.dtype.size())?;
@@ -99,11 +98,11 @@ pub fn solve_triangular<T: WideFloat>(
         })?;
         solution(OP, b, &system, x1.dtype)
     }
-    typed(in_double!(T::DTYPE, S => run::<S>(view(x1), view(x2), lower, unit_diagonal)))
+    in_double!(x1.dtype, S => run::<S>(x1, x2, lower, unit_diagonal))
 }
 
 /// Inverses of square matrices.
-pub fn inv<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
+pub fn inv(_: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
     fn run<S: Wide>(x: View<'_>) -> Result<RawArray> {
         const OP: &str = "inv";
         let n = rules::square(OP, x.shape)?;
@@ -119,22 +118,19 @@ pub fn inv<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
         })?;
         by_columns(OP, x.shape.to_vec(), inverses, x.dtype)
     }
-    typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
+    in_double!(x.dtype, S => run::<S>(x))
 }
 
 /// Determinants of the matrices in the last two axes.
-pub fn det<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    fn run<S: Wide>(x: View<'_>) -> Result<RawArray> {
-        let [value, _, _] = determinants::<S>("det", x)?;
-        Ok(value)
-    }
-    typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
+pub fn det(_: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
+    let [value, _, _] = in_double!(x.dtype, S => determinants::<S>("det", x))?;
+    Ok(value)
 }
 
 /// Signs of the determinants of matrices, and logarithms of the magnitudes of the determinants.
-pub fn slogdet<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<T::Real>)> {
-    let [_, sign, log] = in_double!(T::DTYPE, S => determinants::<S>("slogdet", view(x)))?;
-    Ok((typed(Ok(sign))?, typed(Ok(log))?))
+pub fn slogdet(_: OpContext<'_>, x: View<'_>) -> Result<[RawArray; 2]> {
+    let [_, sign, log] = in_double!(x.dtype, S => determinants::<S>("slogdet", x))?;
+    Ok([sign, log])
 }
 
 /// Number of determinants that are computed in one call: several groups of small matrices.
@@ -172,7 +168,7 @@ fn determinants<S: Wide>(op: &'static str, x: View<'_>) -> Result<[RawArray; 3]>
 }
 
 /// QR factorizations. Returns the factors with orthonormal columns, and then the upper triangular factors.
-pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(NdArray<T>, NdArray<T>)> {
+pub fn qr(_: OpContext<'_>, x: View<'_>, mode: QrMode) -> Result<[RawArray; 2]> {
     fn run<S: Wide>(x: View<'_>, complete: bool) -> Result<[RawArray; 2]> {
         const OP: &str = "qr";
         let [of_q, of_r] = rules::qr(OP, x.shape, complete, x.dtype.size())?;
@@ -195,15 +191,12 @@ pub fn qr<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, mode: QrMode) -> Result<(N
         }
         Ok([by_columns(OP, of_q, q, x.dtype)?, by_columns(OP, of_r, a, x.dtype)?])
     }
-    let [q, r] = in_double!(T::DTYPE, S => run::<S>(view(x), mode == QrMode::Complete))?;
-    Ok((typed(Ok(q))?, typed(Ok(r))?))
+    in_double!(x.dtype, S => run::<S>(x, mode == QrMode::Complete))
 }
 
-/// The result of [`svd`]: left singular vectors, singular values, right singular vectors.
-type Svd<T> = (NdArray<T>, NdArray<<T as Float>::Real>, NdArray<T>);
-
-/// Singular value decompositions. If `full_matrices` is true, the matrices of singular vectors are square.
-pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> Result<Svd<T>> {
+/// Singular value decompositions: left singular vectors, singular values and right singular vectors. If `full_matrices`
+/// is true, the matrices of singular vectors are square.
+pub fn svd(_: OpContext<'_>, x: View<'_>, full_matrices: bool) -> Result<[RawArray; 3]> {
     fn run<S: Wide>(x: View<'_>, full: bool) -> Result<[RawArray; 3]> {
         const OP: &str = "svd";
         let shapes = rules::Svd::of(OP, x.shape, full, x.dtype.size())?;
@@ -230,12 +223,11 @@ pub fn svd<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, full_matrices: bool) -> R
         let s = array(OP, shapes.s, s, x.dtype.to_real())?;
         Ok([by_columns(OP, shapes.u, u, x.dtype)?, s, array(OP, shapes.vh, v, x.dtype)?])
     }
-    let [u, s, vh] = in_double!(T::DTYPE, S => run::<S>(view(x), full_matrices))?;
-    Ok((typed(Ok(u))?, typed(Ok(s))?, typed(Ok(vh))?))
+    in_double!(x.dtype, S => run::<S>(x, full_matrices))
 }
 
 /// Singular values of the matrices in the last two axes.
-pub fn svdvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Real>> {
+pub fn svdvals(_: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
     fn run<S: Wide>(x: View<'_>) -> Result<RawArray> {
         const OP: &str = "svdvals";
         let shapes = rules::Svd::of(OP, x.shape, false, x.dtype.size())?;
@@ -253,18 +245,18 @@ pub fn svdvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::
         })?;
         array(OP, shapes.s, s, x.dtype.to_real())
     }
-    typed(in_double!(T::DTYPE, S => run::<S>(view(x))))
+    in_double!(x.dtype, S => run::<S>(x))
 }
 
 /// Eigenvalues and eigenvectors of Hermitian matrices. Only the lower triangle of each matrix is read.
-pub fn eigh<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T::Real>, NdArray<T>)> {
-    let (w, v) = in_double!(T::DTYPE, S => hermitian::<S>("eigh", view(x), true))?;
-    Ok((typed(Ok(w))?, typed(v.ok_or_else(|| rules::failed("eigh")))?))
+pub fn eigh(_: OpContext<'_>, x: View<'_>) -> Result<[RawArray; 2]> {
+    let (w, v) = in_double!(x.dtype, S => hermitian::<S>("eigh", x, true))?;
+    Ok([w, v.ok_or_else(|| rules::failed("eigh"))?])
 }
 
 /// Eigenvalues of Hermitian matrices. Only the lower triangle of each matrix is read.
-pub fn eigvalsh<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Real>> {
-    typed(in_double!(T::DTYPE, S => hermitian::<S>("eigvalsh", view(x), false)).map(|(w, _)| w))
+pub fn eigvalsh(_: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
+    in_double!(x.dtype, S => hermitian::<S>("eigvalsh", x, false)).map(|(w, _)| w)
 }
 
 fn hermitian<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(RawArray, Option<RawArray>)> {
@@ -286,18 +278,15 @@ fn hermitian<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(R
     Ok((array(op, shape, w, x.dtype.to_real())?, v))
 }
 
-/// The result of [`eig`]: eigenvalues, eigenvectors.
-type Eig<T> = (NdArray<<T as Float>::Complex>, NdArray<<T as Float>::Complex>);
-
 /// Eigenvalues and eigenvectors of square matrices, as complex numbers. The matrices need not be Hermitian.
-pub fn eig<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<Eig<T>> {
-    let (w, v) = in_double!(T::DTYPE, S => general::<S>("eig", view(x), true))?;
-    Ok((typed(Ok(w))?, typed(v.ok_or_else(|| rules::failed("eig")))?))
+pub fn eig(_: OpContext<'_>, x: View<'_>) -> Result<[RawArray; 2]> {
+    let (w, v) = in_double!(x.dtype, S => general::<S>("eig", x, true))?;
+    Ok([w, v.ok_or_else(|| rules::failed("eig"))?])
 }
 
 /// Eigenvalues of square matrices, as complex numbers. The matrices need not be Hermitian.
-pub fn eigvals<T: WideFloat>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T::Complex>> {
-    typed(in_double!(T::DTYPE, S => general::<S>("eigvals", view(x), false)).map(|(w, _)| w))
+pub fn eigvals(_: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
+    in_double!(x.dtype, S => general::<S>("eigvals", x, false)).map(|(w, _)| w)
 }
 
 fn general<S: Wide>(op: &'static str, x: View<'_>, vectors: bool) -> Result<(RawArray, Option<RawArray>)> {

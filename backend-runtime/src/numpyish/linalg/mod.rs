@@ -17,15 +17,14 @@ pub use factor::{
 pub use sparse::{csc_matmul, csc_product, csr_matmul, csr_product, sampled_matmul, sampled_product};
 
 use super::{
-    NdArray, Numpyish,
+    OpContext,
     buffer::Buffer,
     convert::{computed_in, convert, is_half},
     copy,
     layout::{Dim, Offsets, dims},
     parallel::{self},
-    raw::{RawArray, View, view},
+    raw::{RawArray, View},
     simd::versions,
-    typed::typed,
 };
 use crate::{
     Complex, DType, DTypeKind, Error, Numeric, Result,
@@ -38,11 +37,7 @@ use std::{ops::Range, sync::OnceLock};
 const OP: &str = "matmul";
 
 /// Matrix product over the last two axes. All other axes broadcast.
-pub fn matmul<T: Numeric>(_: &Numpyish, x1: &NdArray<T>, x2: &NdArray<T>) -> Result<NdArray<T>> {
-    typed(multiplied(view(x1), view(x2)))
-}
-
-fn multiplied(x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
+pub fn matmul(_: OpContext<'_>, x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     let dtype = x1.dtype;
     let product = Product::of(OP, x1.shape, x2.shape, x1.dtype.size())?;
     let elements = if is_half(dtype) {
@@ -451,12 +446,26 @@ versions! {
     }
 }
 
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::numpyish::{linalg, testing::typed_ops};
+
+    typed_ops! { linalg:
+        matmul<T: Numeric>(x1, x2;) -> T;
+        diagonal<T: Element>(x; offset: isize, axis1: isize, axis2: isize) -> T;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{typed::matmul, *};
     use crate::{
         Element, Error, f16,
-        numpyish::layout::tests::{counting, layouts},
+        numpyish::{
+            NdArray, Numpyish,
+            layout::tests::{counting, layouts},
+        },
     };
     use ndarray::{ArrayD, IxDyn};
 

@@ -8,14 +8,13 @@ use super::converted;
 use crate::{
     Complex, DType, Error, Numeric, Result,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::Buffer,
         convert::{computed_in, is_half},
         copy::{self, Packed},
         parallel::{CHEAP, parallel},
-        raw::{RawArray, View, view},
+        raw::{RawArray, View},
         simd::versions,
-        typed::typed,
     },
     rules::{self, Compressed},
 };
@@ -25,40 +24,40 @@ use std::{
 };
 
 /// The product of a CSR matrix with a vector or a matrix.
-pub fn csr_matmul<T: Numeric>(
-    _: &Numpyish,
-    values: &NdArray<T>,
-    indices: &NdArray<i64>,
-    indptr: &NdArray<i64>,
-    x: &NdArray<T>,
-) -> Result<NdArray<T>> {
-    typed(csr_product(view(values), view(indices), view(indptr), view(x)))
+pub fn csr_matmul(
+    _: OpContext<'_>,
+    values: View<'_>,
+    indices: View<'_>,
+    indptr: View<'_>,
+    x: View<'_>,
+) -> Result<RawArray> {
+    csr_product(values, indices, indptr, x)
 }
 
 /// The product of a CSC matrix, the transpose of a CSR matrix, with a vector or a matrix.
-pub fn csc_matmul<T: Numeric>(
-    _: &Numpyish,
-    values: &NdArray<T>,
-    indices: &NdArray<i64>,
-    indptr: &NdArray<i64>,
-    x: &NdArray<T>,
+pub fn csc_matmul(
+    _: OpContext<'_>,
+    values: View<'_>,
+    indices: View<'_>,
+    indptr: View<'_>,
+    x: View<'_>,
     rows: usize,
-) -> Result<NdArray<T>> {
-    typed(csc_product(view(values), view(indices), view(indptr), view(x), rows))
+) -> Result<RawArray> {
+    csc_product(values, indices, indptr, x, rows)
 }
 
 /// Computes the elements of a product of dense matrices, but only those at the positions of a sparse matrix's elements.
-pub fn sampled_matmul<T: Numeric>(
-    _: &Numpyish,
-    indices: &NdArray<i64>,
-    indptr: &NdArray<i64>,
-    x1: &NdArray<T>,
-    x2: &NdArray<T>,
-) -> Result<NdArray<T>> {
-    typed(sampled_product(view(indices), view(indptr), view(x1), view(x2)))
+pub fn sampled_matmul(
+    _: OpContext<'_>,
+    indices: View<'_>,
+    indptr: View<'_>,
+    x1: View<'_>,
+    x2: View<'_>,
+) -> Result<RawArray> {
+    sampled_product(indices, indptr, x1, x2)
 }
 
-/// Like [`csr_matmul`], for arrays of any dtype.
+/// Like [`csr_matmul`], without the context of a call.
 pub fn csr_product(values: View<'_>, indices: View<'_>, indptr: View<'_>, x: View<'_>) -> Result<RawArray> {
     const OP: &str = "csr_matmul";
     let p = rules::csr_product(OP, values.shape, indices.shape, indptr.shape, x.shape, x.dtype.size())?;
@@ -74,7 +73,7 @@ pub fn csr_product(values: View<'_>, indices: View<'_>, indptr: View<'_>, x: Vie
     finished(OP, p.shape, out, values.narrow)
 }
 
-/// Like [`csc_matmul`], for arrays of any dtype.
+/// Like [`csc_matmul`], without the context of a call.
 pub fn csc_product(
     values: View<'_>,
     indices: View<'_>,
@@ -123,7 +122,7 @@ pub fn csc_product(
     finished(OP, p.shape, out, values.narrow)
 }
 
-/// Like [`sampled_matmul`], for arrays of any dtype.
+/// Like [`sampled_matmul`], without the context of a call.
 pub fn sampled_product(indices: View<'_>, indptr: View<'_>, x1: View<'_>, x2: View<'_>) -> Result<RawArray> {
     const OP: &str = "sampled_matmul";
     let p = rules::sampled_product(OP, indices.shape, indptr.shape, x1.shape, x2.shape, x1.dtype.size())?;
@@ -560,10 +559,26 @@ unsafe fn inner<T: Numeric>(left: *const T, right: *const T, n: usize) -> T {
     sum
 }
 
+/// The ops over arrays with a static dtype, for tests. The tests use int64 for the values too, so all arrays have one
+/// dtype.
+#[cfg(test)]
+mod typed {
+    use crate::numpyish::{linalg, testing::typed_ops};
+
+    typed_ops! { linalg:
+        csr_matmul<T: Numeric>(values, indices, indptr, x;) -> T;
+        csc_matmul<T: Numeric>(values, indices, indptr, x; rows: usize) -> T;
+        sampled_matmul<T: Numeric>(indices, indptr, x1, x2;) -> T;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numpyish::{copy::tests::Dice, typed::array};
+    use super::{
+        typed::{csc_matmul, csr_matmul, sampled_matmul},
+        *,
+    };
+    use crate::numpyish::{NdArray, Numpyish, copy::tests::Dice, raw::view, typed::array};
 
     const B: Numpyish = Numpyish::new();
 

@@ -305,7 +305,7 @@ mod tests {
     use crate::numpyish::{
         Numpyish,
         layout::tests::{counting, layouts},
-        linalg::matmul,
+        linalg::typed::matmul,
     };
     use ndarray::{ArrayD, Axis, IxDyn};
 

@@ -21,16 +21,14 @@ pub use select::{argpartition, partition, topk};
 pub use unique::{unique_all, unique_counts, unique_inverse, unique_values};
 
 use super::{
-    NdArray, Numpyish, OpContext, Operand,
+    OpContext,
     buffer::{self, Buffer},
-    copy,
-    indexing::take,
+    copy, indexing,
     layout::{self, LaneFn, Lanes},
     parallel::{self, CHEAP, COSTLY},
-    raw::{RawArray, View, view, view_operand},
-    typed::typed,
+    raw::{RawArray, View},
 };
-use crate::{DType, Ordered, Result, Side, rules};
+use crate::{DType, Result, Side, rules};
 use keys::Key;
 use order::order;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -38,41 +36,32 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub(super) use serial::Sortable;
 
 /// Sorts along one axis. Equal elements keep their order, and NaN comes last.
-pub fn sort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<T>> {
-    typed(sorted(view(x), axis, descending))
+pub fn sort(_: OpContext<'_>, x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+    if keys::is_wide(x.dtype) { sorted_by::<u64>(x, axis, descending) } else { sorted_by::<u32>(x, axis, descending) }
 }
 
 /// Returns the indices that sort `x` along one axis. Equal elements keep their order, and NaN comes last.
-pub fn argsort<T: Ordered>(_: &Numpyish, x: &NdArray<T>, axis: isize, descending: bool) -> Result<NdArray<i64>> {
-    typed(sorting_indices(view(x), axis, descending))
+pub fn argsort(_: OpContext<'_>, x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
+    sorting_indices(x, axis, descending)
 }
 
 /// Indices at which the elements of `x2` can be inserted into the sorted 1-D array `x1` so that `x1` stays sorted. NaN
 /// comes last.
-pub fn searchsorted<T: Ordered>(
-    b: &Numpyish,
-    x1: &NdArray<T>,
-    x2: Operand<'_, T>,
+pub fn searchsorted(
+    on: OpContext<'_>,
+    x1: View<'_>,
+    x2: View<'_>,
     side: Side,
-    sorter: Option<&NdArray<i64>>,
-) -> Result<NdArray<i64>> {
+    sorter: Option<View<'_>>,
+) -> Result<RawArray> {
     let op = "searchsorted";
-    let ordered = match sorter {
-        None => None,
-        Some(sorter) => {
-            rules::sorter(op, x1.shape(), sorter.shape())?;
-            let on = OpContext::new(b, op, T::DTYPE);
-            Some(typed(take(on, view(x1), view(sorter), Some(0)))?)
-        }
-    };
-    typed(searched(view(ordered.as_ref().unwrap_or(x1)), view_operand(&x2), side))
+    let Some(sorter) = sorter else { return searched(x1, x2, side) };
+    rules::sorter(op, x1.shape, sorter.shape)?;
+    let ordered = indexing::take(on, x1, sorter, Some(0))?;
+    searched(ordered.view(&ordered.strides()), x2, side)
 }
 
-fn sorted(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
-    if keys::is_wide(x.dtype) { sorted_by::<u64>(x, axis, descending) } else { sorted_by::<u32>(x, axis, descending) }
-}
-
-/// The indices that sort an array along one axis, as in [`argsort`].
+/// Like [`argsort`], without the context of a call.
 pub(super) fn sorting_indices(x: View<'_>, axis: isize, descending: bool) -> Result<RawArray> {
     if keys::is_wide(x.dtype) { order_by::<u64>(x, axis, descending) } else { order_by::<u32>(x, axis, descending) }
 }
@@ -240,12 +229,82 @@ unsafe fn all_keys<K: Key>(op: &'static str, dtype: DType, x: *const u8, n: usiz
     Ok(keys)
 }
 
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::{
+        Element, Ordered, Result, Side,
+        numpyish::{
+            NdArray, Numpyish, OpContext, Operand,
+            raw::{view, view_operand},
+            sorting,
+            testing::typed_ops,
+            typed::{Typed, typed},
+        },
+    };
+
+    typed_ops! { sorting:
+        sort<T: Ordered>(x; axis: isize, descending: bool) -> T;
+        argsort<T: Ordered>(x; axis: isize, descending: bool) -> i64;
+        partition<T: Ordered>(x; kth: isize, axis: isize) -> T;
+        argpartition<T: Ordered>(x; kth: isize, axis: isize) -> i64;
+        unique_values<T: Element>(x;) -> T;
+    }
+
+    pub fn searchsorted<T: Ordered>(
+        b: &Numpyish,
+        x1: &NdArray<T>,
+        x2: Operand<'_, T>,
+        side: Side,
+        sorter: Option<&NdArray<i64>>,
+    ) -> Result<NdArray<i64>> {
+        let on = OpContext::new(b, "searchsorted", T::DTYPE);
+        typed(sorting::searchsorted(on, view(x1), view_operand(&x2), side, sorter.map(view)))
+    }
+
+    pub fn topk<T: Ordered>(
+        b: &Numpyish,
+        x: &NdArray<T>,
+        k: usize,
+        axis: isize,
+        largest: bool,
+    ) -> Result<(NdArray<T>, NdArray<i64>)> {
+        let [values, indices] = sorting::topk(OpContext::new(b, "topk", T::DTYPE), view(x), k, axis, largest)?;
+        Ok((T::numpyish_typed(values), i64::numpyish_typed(indices)))
+    }
+
+    pub fn unique_counts<T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
+        let [values, counts] = sorting::unique_counts(OpContext::new(b, "unique_counts", T::DTYPE), view(x))?;
+        Ok((T::numpyish_typed(values), i64::numpyish_typed(counts)))
+    }
+
+    pub fn unique_inverse<T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
+        let [values, inverse] = sorting::unique_inverse(OpContext::new(b, "unique_inverse", T::DTYPE), view(x))?;
+        Ok((T::numpyish_typed(values), i64::numpyish_typed(inverse)))
+    }
+
+    /// The result of [`unique_all`].
+    type All<T> = (NdArray<T>, NdArray<i64>, NdArray<i64>, NdArray<i64>);
+
+    pub fn unique_all<T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
+        let [values, indices @ ..] = sorting::unique_all(OpContext::new(b, "unique_all", T::DTYPE), view(x))?;
+        let [firsts, inverse, counts] = indices.map(i64::numpyish_typed);
+        Ok((T::numpyish_typed(values), firsts, inverse, counts))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        typed::{argsort, searchsorted, sort},
+        *,
+    };
     use crate::{
-        Element, Error, bf16, f16,
-        numpyish::layout::tests::{counting, layouts},
+        Element, Error, Ordered, bf16, f16,
+        numpyish::{
+            NdArray, Numpyish, Operand,
+            layout::tests::{counting, layouts},
+        },
     };
     use ndarray::{ArrayD, Axis, IxDyn, arr1};
 

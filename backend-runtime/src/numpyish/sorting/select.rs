@@ -2,21 +2,20 @@
 //! whole lane. A lane is a 1-D slice along the given axis.
 
 use super::{
-    NdArray, Numpyish, OpContext, arranged,
+    arranged,
     keys::{self, Key},
     order::order,
     read_keys,
     serial::Sortable,
 };
 use crate::{
-    DType, Ordered, Result,
+    DType, Result,
     numpyish::{
-        buffer, indexing,
+        OpContext, buffer, indexing,
         layout::{self, LaneFn, Lanes},
         parallel::COSTLY,
-        raw::{RawArray, View, view},
+        raw::{RawArray, View},
         simd::versions,
-        typed::typed,
     },
     rules,
 };
@@ -26,41 +25,31 @@ const SOME: usize = 256;
 
 /// The first `k` elements in sorted order along one axis, and their indices. If `largest`, the order is descending. NaN
 /// comes last, and equal elements keep their order.
-pub fn topk<T: Ordered>(
-    b: &Numpyish,
-    x: &NdArray<T>,
-    k: usize,
-    axis: isize,
-    largest: bool,
-) -> Result<(NdArray<T>, NdArray<i64>)> {
+pub fn topk(on: OpContext<'_>, x: View<'_>, k: usize, axis: isize, largest: bool) -> Result<[RawArray; 2]> {
     const OP: &str = "topk";
-    let along = rules::chosen(OP, x.shape(), k, axis)?;
-    let wide = keys::is_wide(T::DTYPE);
-    let first = if wide { first_by::<u64> } else { first_by::<u32> };
-    let indices: NdArray<i64> = typed(first(OP, view(x), along, k, largest))?;
-    let on = OpContext::new(b, OP, T::DTYPE);
-    let values = indexing::take_along_axis(on, view(x), view(&indices), axis);
-    Ok((typed(values)?, indices))
+    let along = rules::chosen(OP, x.shape, k, axis)?;
+    let first = if keys::is_wide(x.dtype) { first_by::<u64> } else { first_by::<u32> };
+    let indices = first(OP, x, along, k, largest)?;
+    let values = indexing::take_along_axis(on, x, indices.view(&indices.strides()), axis)?;
+    Ok([values, indices])
 }
 
 /// Indices that partition along one axis: no element before index `kth` is larger than the element at that index, and
 /// no element after it is smaller.
-pub fn argpartition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<i64>> {
+pub fn argpartition(_: OpContext<'_>, x: View<'_>, kth: isize, axis: isize) -> Result<RawArray> {
     const OP: &str = "argpartition";
-    let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
-    let wide = keys::is_wide(T::DTYPE);
-    let around = if wide { around_by::<u64> } else { around_by::<u32> };
-    typed(around(OP, view(x), axis, place))
+    let (axis, place) = rules::partitioned(OP, x.shape, kth, axis)?;
+    let around = if keys::is_wide(x.dtype) { around_by::<u64> } else { around_by::<u32> };
+    around(OP, x, axis, place)
 }
 
 /// Partitions the elements along one axis, as [`argpartition`] does for indices. The order of the elements before index
 /// `kth`, and of the elements after it, may differ from the order of [`argpartition`].
-pub fn partition<T: Ordered>(_: &Numpyish, x: &NdArray<T>, kth: isize, axis: isize) -> Result<NdArray<T>> {
+pub fn partition(_: OpContext<'_>, x: View<'_>, kth: isize, axis: isize) -> Result<RawArray> {
     const OP: &str = "partition";
-    let (axis, place) = rules::partitioned(OP, x.shape(), kth, axis)?;
-    let wide = keys::is_wide(T::DTYPE);
-    let parted = if wide { parted_by::<u64> } else { parted_by::<u32> };
-    typed(parted(OP, view(x), axis, place))
+    let (axis, place) = rules::partitioned(OP, x.shape, kth, axis)?;
+    let parted = if keys::is_wide(x.dtype) { parted_by::<u64> } else { parted_by::<u32> };
+    parted(OP, x, axis, place)
 }
 
 fn parted_by<K: Sortable>(op: &'static str, x: View<'_>, axis: usize, place: usize) -> Result<RawArray> {
@@ -286,8 +275,11 @@ impl<K: Sortable> Chosen<K> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numpyish::sorting::argsort;
+    use super::{
+        super::typed::{argpartition, argsort, partition, topk},
+        *,
+    };
+    use crate::numpyish::{NdArray, Numpyish};
     use ndarray::{ArrayD, Axis, IxDyn};
 
     const B: Numpyish = Numpyish::new();

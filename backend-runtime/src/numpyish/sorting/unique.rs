@@ -3,11 +3,10 @@
 
 use super::{
     super::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::{self, Buffer},
         copy,
-        raw::{RawArray, View, view},
-        typed::{Typed, typed},
+        raw::{RawArray, View},
     },
     all_keys,
     keys::{self, Key},
@@ -16,42 +15,37 @@ use super::{
     serial::Sortable,
     write_elements, zeros,
 };
-use crate::{Complex, ComplexFloat, DType, DTypeKind, Element, Result};
+use crate::{Complex, ComplexFloat, DType, DTypeKind, Result};
 use std::cmp::Ordering;
 
 /// The distinct elements, sorted. Each NaN counts as distinct.
-pub fn unique_values<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<NdArray<T>> {
-    typed(counted("unique_values", view(x), false).map(|(values, _)| values))
+pub fn unique_values(_: OpContext<'_>, x: View<'_>) -> Result<RawArray> {
+    let [values, _] = counted("unique_values", x, false)?;
+    Ok(values)
 }
 
 /// The distinct elements, and the number of occurrences of each.
-pub fn unique_counts<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
-    let (values, counts) = counted("unique_counts", view(x), true)?;
-    Ok((T::numpyish_typed(values), i64::numpyish_typed(counts)))
+pub fn unique_counts(_: OpContext<'_>, x: View<'_>) -> Result<[RawArray; 2]> {
+    counted("unique_counts", x, true)
 }
 
 /// The distinct elements, and the inverse: for each element of `x`, the index of its value among the distinct elements.
-pub fn unique_inverse<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<(NdArray<T>, NdArray<i64>)> {
-    let [values, _, inverse, _] = located("unique_inverse", view(x))?;
-    Ok((T::numpyish_typed(values), i64::numpyish_typed(inverse)))
+pub fn unique_inverse(_: OpContext<'_>, x: View<'_>) -> Result<[RawArray; 2]> {
+    let [values, _, inverse, _] = located("unique_inverse", x)?;
+    Ok([values, inverse])
 }
-
-/// The result of [`unique_all`].
-type All<T> = (NdArray<T>, NdArray<i64>, NdArray<i64>, NdArray<i64>);
 
 /// The distinct elements, the index of the first occurrence of each, the inverse as in `unique_inverse`, and the number
 /// of occurrences of each.
-pub fn unique_all<T: Element>(_: &Numpyish, x: &NdArray<T>) -> Result<All<T>> {
-    let [values, firsts, inverse, counts] = located("unique_all", view(x))?;
-    let [firsts, inverse, counts] = [firsts, inverse, counts].map(i64::numpyish_typed);
-    Ok((T::numpyish_typed(values), firsts, inverse, counts))
+pub fn unique_all(_: OpContext<'_>, x: View<'_>) -> Result<[RawArray; 4]> {
+    located("unique_all", x)
 }
 
 /// Returns the distinct values and their counts. If `counts` is false, the second array may be empty.
-fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
+fn counted(op: &'static str, x: View<'_>, counts: bool) -> Result<[RawArray; 2]> {
     if x.dtype.kind() == DTypeKind::Complex {
         let [values, _, _, counts] = located(op, x)?;
-        return Ok((values, counts));
+        return Ok([values, counts]);
     }
     if keys::is_wide(x.dtype) { counted_by::<u64>(op, x, counts) } else { counted_by::<u32>(op, x, counts) }
 }
@@ -139,7 +133,7 @@ unsafe fn values<K: Key>(op: &'static str, dtype: DType, keys: &[K], flat: *cons
     }
 }
 
-fn counted_by<K: Sortable>(op: &'static str, x: View<'_>, counts: bool) -> Result<(RawArray, RawArray)> {
+fn counted_by<K: Sortable>(op: &'static str, x: View<'_>, counts: bool) -> Result<[RawArray; 2]> {
     let flat = copy::pack(op, x)?;
     let n = x.len();
     // SAFETY: the packed copy has `n` elements.
@@ -152,7 +146,7 @@ fn counted_by<K: Sortable>(op: &'static str, x: View<'_>, counts: bool) -> Resul
         drop_equal(&mut keys, nan(x.dtype));
     }
     // SAFETY: the packed copy has `n` elements.
-    Ok((unsafe { values(op, x.dtype, &keys, flat.start(), n)? }, one_axis(op, many)?))
+    Ok([unsafe { values(op, x.dtype, &keys, flat.start(), n)? }, one_axis(op, many)?])
 }
 
 fn located_by<K: Key>(op: &'static str, x: View<'_>) -> Result<[RawArray; 4]> {
@@ -221,8 +215,14 @@ fn one_axis(op: &'static str, values: Vec<i64>) -> Result<RawArray> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numpyish::layout::tests::{counting, layouts};
+    use super::super::typed::{unique_all, unique_counts, unique_inverse, unique_values};
+    use crate::{
+        Complex,
+        numpyish::{
+            Numpyish,
+            layout::tests::{counting, layouts},
+        },
+    };
     use ndarray::{ArrayD, IxDyn, arr1};
     use std::collections::BTreeMap;
 
