@@ -406,7 +406,7 @@ mod tests {
     use super::super::{copy::tests::Dice, typed::array};
     use super::*;
     use crate::Arrays;
-    use crate::numpyish::fft::{fftshift, ifftshift};
+    use crate::numpyish::fft::typed::{fftshift, ifftshift};
     use ndarray::{Axis, Dimension};
 
     const B: Numpyish = Numpyish::new();
