@@ -2,9 +2,9 @@
 //! figures and freed memory.
 
 use backend_runtime::{
-    Arrays, Axes, DType, DeviceKind, Error, HostArray, MemoryInfo, Norm, QrMode, available,
+    Arrays, Axes, Complex, DType, DeviceKind, Error, HostArray, MemoryInfo, Norm, QrMode, available,
     cuda::{self, Cuda, CudaArray, OpContext},
-    numpyish::{self, Numpyish},
+    numpyish::{self, Numpyish, raw::view, typed::typed},
     raw::TypedArray,
     torch::Torch,
 };
@@ -192,7 +192,10 @@ fn caches_of_the_cpu_are_freed_while_other_threads_compute() {
     let _alone = alone();
     let b = Numpyish::new();
     let x = wave(30);
-    let transformed = || numpyish::fft::rfftn(&b, &x, None, Axes::All, Norm::Backward).unwrap();
+    let on = numpyish::OpContext::new(&b, "rfftn", DType::Float64);
+    let transformed = || -> HostArray<Complex<f64>> {
+        typed(numpyish::fft::rfftn(on, view(&x), None, Axes::All, Norm::Backward)).unwrap()
+    };
     let expected = transformed();
     thread::scope(|threads| {
         for _ in 0..3 {

@@ -2,7 +2,7 @@
 //! and refused memory gives an error instead of ending the process.
 
 use backend_runtime::{
-    DType, Error, IntoHost, Norm,
+    Complex, DType, Error, HostArray, IntoHost, Norm,
     numpyish::{NdArray, Numpyish, OpContext, fft, linalg, raw::view, typed::typed},
 };
 use ndarray::{Array1, Array2, ArrayD};
@@ -138,16 +138,20 @@ fn factorizations() {
 
 #[test]
 fn plans() {
+    let b = Numpyish::new();
     // no other test of this process makes plans of these lengths, so they are not in the cache of plans
     for n in [20_011, 20_021, 30_030, 1 << 15] {
         let x = ArrayD::<f64>::zeros(vec![n]).into_shared();
-        let z = x.mapv(|re| backend_runtime::Complex::new(re as f32, 0.0)).into_shared();
+        let z = x.mapv(|re| Complex::new(re as f32, 0.0)).into_shared();
         // the limit leaves enough memory for the result, but not for the plan
         let most = 17 * n;
-        refused(most, || fft::fft(&B, &x, None, 0, Norm::Backward));
-        refused(most, || fft::rfft(&B, &x, None, 0, Norm::Backward));
-        refused(most, || fft::ifft(&B, &z, None, 0, Norm::Backward));
-        refused(most, || fft::irfft(&B, &z, None, 0, Norm::Backward));
-        assert_eq!(fft::fft(&B, &x, None, 0, Norm::Backward).unwrap().len(), n, "and with memory there is one");
+        let real = |op| OpContext::new(&b, op, DType::Float64);
+        let complex = |op| OpContext::new(&b, op, DType::Complex64);
+        refused(most, || fft::fft(real("fft"), view(&x), None, 0, Norm::Backward));
+        refused(most, || fft::rfft(real("rfft"), view(&x), None, 0, Norm::Backward));
+        refused(most, || fft::ifft(complex("ifft"), view(&z), None, 0, Norm::Backward));
+        refused(most, || fft::irfft(complex("irfft"), view(&z), None, 0, Norm::Backward));
+        let y: HostArray<Complex<f64>> = typed(fft::fft(real("fft"), view(&x), None, 0, Norm::Backward)).unwrap();
+        assert_eq!(y.len(), n, "and with memory there is one");
     }
 }

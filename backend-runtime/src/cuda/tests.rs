@@ -198,13 +198,13 @@ fn copies<T: Element>(b: &Cuda) {
             b,
             "fftshift",
             &typed(fft::fftshift(on::<T>(b, "fftshift"), &d.raw, both)),
-            &numpyish::fft::fftshift(&HOST, &h, both).unwrap(),
+            &numpyish::fft::typed::fftshift(&HOST, &h, both).unwrap(),
         );
         same(
             b,
             "ifftshift",
             &typed(fft::ifftshift(on::<T>(b, "ifftshift"), &d.raw, both)),
-            &numpyish::fft::ifftshift(&HOST, &h, both).unwrap(),
+            &numpyish::fft::typed::ifftshift(&HOST, &h, both).unwrap(),
         );
         for mode in [PadMode::Constant, PadMode::Edge, PadMode::Reflect, PadMode::Symmetric, PadMode::Wrap] {
             let widths = [1, 20, 9, 0];

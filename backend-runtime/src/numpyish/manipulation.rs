@@ -396,7 +396,7 @@ mod tests {
         *,
     };
     use crate::Arrays;
-    use crate::numpyish::fft::{fftshift, ifftshift};
+    use crate::numpyish::fft::typed::{fftshift, ifftshift};
     use ndarray::{Axis, Dimension};
 
     const B: Numpyish = Numpyish::new();

@@ -113,7 +113,7 @@ pub fn minimum_filter(on: OpContext<'_>, x: &Tensor, size: &[usize], mode: Bound
 pub fn label(on: OpContext<'_>, x: &Tensor, connectivity: usize, structure: Option<&Tensor>) -> Result<[Tensor; 2]> {
     let bools = on.with_dtype(DType::Bool);
     let (x, structure) = (hosted(on, x)?, structure.map(|structure| hosted(bools, structure)).transpose()?);
-    let (labels, count) = loops::label_of(x.view(), connectivity, structure.as_ref().map(Hosted::view))?;
+    let [labels, count] = loops::label_of(x.view(), connectivity, structure.as_ref().map(Hosted::view))?;
     let integers = on.with_dtype(DType::Int64);
     Ok([placed(integers, Ok(labels))?, placed(integers, Ok(count))?])
 }

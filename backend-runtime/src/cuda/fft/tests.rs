@@ -10,7 +10,7 @@ use crate::{
         testing::device,
     },
     f16,
-    numpyish::{Numpyish, fft as cpu},
+    numpyish::{Numpyish, fft::typed as cpu},
     raw::TypedArray,
 };
 use ndarray::{ArrayD, IxDyn};

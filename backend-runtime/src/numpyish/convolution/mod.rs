@@ -14,13 +14,12 @@ mod product;
 pub use pool::{avg_pool, max_pool};
 
 use super::{
-    NdArray, Numpyish,
+    OpContext,
     buffer::Buffer,
     convert::computed_in,
     copy::{self, Packed},
     linalg::convert_all,
-    raw::{RawArray, View, view},
-    typed::typed,
+    raw::{RawArray, View},
 };
 use crate::{
     DType, DTypeKind, Lengths, Numeric, Result, dispatch,
@@ -30,18 +29,17 @@ use crate::{
 /// Computes a convolution: each result is the sum of the products of the kernel's elements and the elements of `x`
 /// under them.
 #[allow(clippy::too_many_arguments)] // the arguments of the op
-pub fn conv<T: Numeric>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    weight: &NdArray<T>,
-    bias: Option<&NdArray<T>>,
+pub fn conv(
+    _: OpContext<'_>,
+    x: View<'_>,
+    weight: View<'_>,
+    bias: Option<View<'_>>,
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     dilation: Option<Lengths>,
     groups: usize,
-) -> Result<NdArray<T>> {
-    let steps = WindowSteps { stride, padding, dilation };
-    typed(conv_of(view(x), view(weight), bias.map(view), &steps, groups))
+) -> Result<RawArray> {
+    conv_of(x, weight, bias, &WindowSteps { stride, padding, dilation }, groups)
 }
 
 /// Like `conv`, for arrays whose dtype is known only at run time.
@@ -68,19 +66,18 @@ pub fn conv_of(
 /// Computes a transposed convolution: each element of `x` is multiplied by the whole kernel, and the products are added
 /// to the results that the kernel covers at the position of the element.
 #[allow(clippy::too_many_arguments)] // the arguments of the op
-pub fn conv_transpose<T: Numeric>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    weight: &NdArray<T>,
-    bias: Option<&NdArray<T>>,
+pub fn conv_transpose(
+    _: OpContext<'_>,
+    x: View<'_>,
+    weight: View<'_>,
+    bias: Option<View<'_>>,
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     output_padding: Option<Lengths>,
     dilation: Option<Lengths>,
     groups: usize,
-) -> Result<NdArray<T>> {
-    let steps = WindowSteps { stride, padding, dilation };
-    typed(conv_transpose_of(view(x), view(weight), bias.map(view), &steps, output_padding, groups))
+) -> Result<RawArray> {
+    conv_transpose_of(x, weight, bias, &WindowSteps { stride, padding, dilation }, output_padding, groups)
 }
 
 /// Like `conv_transpose`, for arrays whose dtype is known only at run time.
@@ -223,6 +220,55 @@ fn finished(op: &'static str, shape: Vec<usize>, out: Buffer, dtype: DType) -> R
     };
     // SAFETY: every element has been written.
     unsafe { RawArray::new(op, shape, out) }
+}
+
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+#[allow(clippy::too_many_arguments)] // the arguments of the ops
+mod typed {
+    use crate::{
+        Lengths, Numeric, Result,
+        numpyish::{NdArray, Numpyish, OpContext, convolution, raw::view, testing::typed_ops, typed::typed},
+    };
+
+    typed_ops! { convolution:
+        max_pool<T: Real>(
+            x; kernel: &[usize], stride: Option<Lengths>, padding: Option<Lengths>, dilation: Option<Lengths>
+        ) -> T;
+        avg_pool<T: Real>(
+            x; kernel: &[usize], stride: Option<Lengths>, padding: Option<Lengths>, count_include_pad: bool
+        ) -> T;
+    }
+
+    pub fn conv<T: Numeric>(
+        b: &Numpyish,
+        x: &NdArray<T>,
+        weight: &NdArray<T>,
+        bias: Option<&NdArray<T>>,
+        stride: Option<Lengths>,
+        padding: Option<Lengths>,
+        dilation: Option<Lengths>,
+        groups: usize,
+    ) -> Result<NdArray<T>> {
+        let on = OpContext::new(b, "conv", T::DTYPE);
+        typed(convolution::conv(on, view(x), view(weight), bias.map(view), stride, padding, dilation, groups))
+    }
+
+    pub fn conv_transpose<T: Numeric>(
+        b: &Numpyish,
+        x: &NdArray<T>,
+        weight: &NdArray<T>,
+        bias: Option<&NdArray<T>>,
+        stride: Option<Lengths>,
+        padding: Option<Lengths>,
+        output_padding: Option<Lengths>,
+        dilation: Option<Lengths>,
+        groups: usize,
+    ) -> Result<NdArray<T>> {
+        let on = OpContext::new(b, "conv_transpose", T::DTYPE);
+        let (x, weight, bias) = (view(x), view(weight), bias.map(view));
+        typed(convolution::conv_transpose(on, x, weight, bias, stride, padding, output_padding, dilation, groups))
+    }
 }
 
 #[cfg(test)]

@@ -2,43 +2,42 @@
 
 use super::{finished, in_dtype};
 use crate::{
-    DType, Error, Lengths, Precision, Real, Result,
+    DType, Error, Lengths, Precision, Result,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::Buffer,
         convert::computed_in,
         parallel,
-        raw::{RawArray, View, view},
+        raw::{RawArray, View},
         simd::versions,
-        typed::typed,
     },
     rules::{self, Convolution, WindowSteps},
 };
 use std::{ops::Range, sync::OnceLock};
 
 /// The largest element of each window.
-pub fn max_pool<T: Real>(
-    _: &Numpyish,
-    x: &NdArray<T>,
+pub fn max_pool(
+    on: OpContext<'_>,
+    x: View<'_>,
     kernel: &[usize],
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     dilation: Option<Lengths>,
-) -> Result<NdArray<T>> {
-    typed(pool("max_pool", view(x), kernel, &WindowSteps { stride, padding, dilation }, Reduce::Largest))
+) -> Result<RawArray> {
+    pool(on.op, x, kernel, &WindowSteps { stride, padding, dilation }, Reduce::Largest)
 }
 
 /// The mean of each window.
-pub fn avg_pool<T: Real>(
-    _: &Numpyish,
-    x: &NdArray<T>,
+pub fn avg_pool(
+    on: OpContext<'_>,
+    x: View<'_>,
     kernel: &[usize],
     stride: Option<Lengths>,
     padding: Option<Lengths>,
     count_include_pad: bool,
-) -> Result<NdArray<T>> {
+) -> Result<RawArray> {
     let steps = WindowSteps { stride, padding, dilation: None };
-    typed(pool("avg_pool", view(x), kernel, &steps, if count_include_pad { Reduce::Mean } else { Reduce::MeanInside }))
+    pool(on.op, x, kernel, &steps, if count_include_pad { Reduce::Mean } else { Reduce::MeanInside })
 }
 
 /// The reduction of the elements of a window to a result.

@@ -1,10 +1,13 @@
 //! Compares convolutions with their definitions, for shapes that need several blocks and several threads. Elements are
 //! small integers, so that sums are exact.
 
-use super::*;
+use super::{
+    typed::{avg_pool, conv, conv_transpose, max_pool},
+    *,
+};
 use crate::{
     Complex, Element, f16,
-    numpyish::{copy::tests::Dice, layout::tests::layouts},
+    numpyish::{Numpyish, copy::tests::Dice, layout::tests::layouts},
 };
 use ndarray::{ArrayD, Axis, IxDyn};
 

@@ -180,8 +180,8 @@ mod tests {
             layout::tests::{counting, layouts},
             simd,
         },
-        fft, ifft,
         stockham::{LONGEST, Plan},
+        typed::{fft, ifft},
     };
     use crate::{Complex, Norm, numpyish::NdArray};
     use ndarray::{ArrayD, Axis, IxDyn, Slice};

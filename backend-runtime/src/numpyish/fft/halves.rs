@@ -79,7 +79,11 @@ impl<R: Engine> Plan<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{super::Numpyish, fft, hfft, ifft, ihfft, irfft, long::LEAST, rfft};
+    use super::super::{
+        super::Numpyish,
+        long::LEAST,
+        typed::{fft, hfft, ifft, ihfft, irfft, rfft},
+    };
     use crate::{Complex, Norm, numpyish::NdArray};
     use ndarray::{Array, ArrayD, Axis, IxDyn, Slice};
 

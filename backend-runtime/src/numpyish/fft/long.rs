@@ -228,7 +228,10 @@ impl<'a, R: Engine> Lanes<'a, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::typed::{fft, fftn, ifft},
+        *,
+    };
     use crate::{
         Complex, Norm,
         numpyish::{NdArray, Numpyish, simd},
@@ -291,8 +294,8 @@ mod tests {
         let x = ArcArray::from_shape_fn(IxDyn(&shape), |i| {
             Complex::new((i[1] as f64).sin() * i[0] as f64, i[1] as f64 % 5.0)
         });
-        let whole = super::super::fft(&b, &x, None, 1, Norm::Ortho).unwrap();
-        let back = super::super::ifft(&b, &whole, None, -1, Norm::Ortho).unwrap();
+        let whole = fft(&b, &x, None, 1, Norm::Ortho).unwrap();
+        let back = ifft(&b, &whole, None, -1, Norm::Ortho).unwrap();
         let off = |a: &NdArray<Complex<f64>>, b: &NdArray<Complex<f64>>| {
             assert_eq!(a.shape(), b.shape());
             a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
@@ -300,12 +303,12 @@ mod tests {
         assert!(off(&back, &x) < 1e-13);
         // an array of another layout gives the same bits; shorter lanes are padded with zeros, longer lanes are cut
         let turned = x.t().to_owned().into_shared().reversed_axes();
-        assert_eq!(super::super::fft(&b, &turned, None, 1, Norm::Ortho).unwrap(), whole);
+        assert_eq!(fft(&b, &turned, None, 1, Norm::Ortho).unwrap(), whole);
         let short = x.slice(ndarray::s![.., ..LEAST - 7]).to_owned().into_dyn().into_shared();
         let mut filled = x.clone();
         filled.slice_mut(ndarray::s![.., LEAST - 7..]).fill(Complex::ZERO);
-        let padded = super::super::fft(&b, &short, Some(LEAST), 1, Norm::Backward).unwrap();
-        assert_eq!(padded, super::super::fft(&b, &filled, None, 1, Norm::Backward).unwrap());
+        let padded = fft(&b, &short, Some(LEAST), 1, Norm::Backward).unwrap();
+        assert_eq!(padded, fft(&b, &filled, None, 1, Norm::Backward).unwrap());
     }
 
     /// Lanes whose length is no power of two have the same bits on any number of threads: in double precision along two
@@ -320,17 +323,16 @@ mod tests {
         let of = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let both =
-                    |x: &NdArray<_>| super::super::fftn(&b, x, None, crate::Axes::from([1, 0]), Norm::Ortho).unwrap();
-                (both(&x), super::super::ifft(&b, &narrow, None, 1, Norm::Ortho).unwrap())
+                let both = |x: &NdArray<_>| fftn(&b, x, None, crate::Axes::from([1, 0]), Norm::Ortho).unwrap();
+                (both(&x), ifft(&b, &narrow, None, 1, Norm::Ortho).unwrap())
             })
         };
         let one = of(1);
         assert!(of(2) == one && of(5) == one);
-        let lanes = super::super::fft(&b, &x, None, 1, Norm::Ortho).unwrap();
-        let expected = super::super::fft(&b, &lanes, None, 0, Norm::Ortho).unwrap();
+        let lanes = fft(&b, &x, None, 1, Norm::Ortho).unwrap();
+        let expected = fft(&b, &lanes, None, 0, Norm::Ortho).unwrap();
         assert!(one.0.iter().zip(&expected).all(|(a, b)| (a - b).norm() < 1e-11));
-        let back = super::super::fft(&b, &one.1, None, 1, Norm::Ortho).unwrap();
+        let back = fft(&b, &one.1, None, 1, Norm::Ortho).unwrap();
         let off = back.iter().zip(&narrow).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
         assert!(off < 2e-6, "{off}");
     }

@@ -18,15 +18,15 @@ mod trigonometric;
 mod vector;
 
 use super::{
-    NdArray, Numpyish,
+    OpContext,
     buffer::Buffer,
     convert::reals_from_f64,
     manipulation::shifted,
-    raw::{RawArray, View, view},
-    typed::{Change, changed_by, typed},
+    raw::{RawArray, View},
+    typed::Change,
 };
 use crate::{
-    Axes, ComplexFloat, DType, Element, Float, Lengths, Norm, Real, Result,
+    Axes, DType, Lengths, Norm, Result,
     rules::{self, Direction, Half},
 };
 use lane::Planned;
@@ -43,63 +43,49 @@ use passes::Pass;
 
 /// Defines the public functions that transform one axis.
 macro_rules! along_one_axis {
-    ($($(#[$doc:meta])* $op:ident<$bound:ident> -> $result:ident = half: $half:ident, $direction:ident;)*) => {$(
+    ($($(#[$doc:meta])* $op:ident = half: $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
-        pub fn $op<T: $bound>(
-            _: &Numpyish,
-            x: &NdArray<T>,
-            n: Option<usize>,
-            axis: isize,
-            norm: Norm,
-        ) -> Result<NdArray<T::$result>> {
-            let transform =
-                Transform { op: stringify!($op), half: Half::$half, direction: Direction::$direction, norm };
-            typed(transform.along(view(x), n, axis))
+        pub fn $op(on: OpContext<'_>, x: View<'_>, n: Option<usize>, axis: isize, norm: Norm) -> Result<RawArray> {
+            let transform = Transform { op: on.op, half: Half::$half, direction: Direction::$direction, norm };
+            transform.along(x, n, axis)
         }
     )*};
 }
 along_one_axis! {
     /// Discrete Fourier transform along one axis.
-    fft<Float> -> Complex = half: Neither, Forward;
+    fft = half: Neither, Forward;
     /// Inverse of [`fft`].
-    ifft<Float> -> Complex = half: Neither, Inverse;
+    ifft = half: Neither, Inverse;
     /// Discrete Fourier transform of real `x` along one axis. The result has only the non-negative frequencies.
-    rfft<Real> -> Complex = half: Result, Forward;
+    rfft = half: Result, Forward;
     /// Inverse of [`rfft`].
-    irfft<ComplexFloat> -> Real = half: Input, Inverse;
+    irfft = half: Input, Inverse;
     /// Discrete Fourier transform of a signal with Hermitian symmetry along one axis. `x` has the first half of the
     /// signal, and the result is real.
-    hfft<ComplexFloat> -> Real = half: Input, Forward;
+    hfft = half: Input, Forward;
     /// Inverse of [`hfft`].
-    ihfft<Real> -> Complex = half: Result, Inverse;
+    ihfft = half: Result, Inverse;
 }
 
 /// Defines the public functions that transform several axes.
 macro_rules! over_several_axes {
-    ($($(#[$doc:meta])* $op:ident<$bound:ident> -> $result:ident = half: $half:ident, $direction:ident;)*) => {$(
+    ($($(#[$doc:meta])* $op:ident = half: $half:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
-        pub fn $op<T: $bound>(
-            _: &Numpyish,
-            x: &NdArray<T>,
-            s: Option<Lengths>,
-            axes: Axes,
-            norm: Norm,
-        ) -> Result<NdArray<T::$result>> {
-            let transform =
-                Transform { op: stringify!($op), half: Half::$half, direction: Direction::$direction, norm };
-            typed(transform.over(view(x), s, axes))
+        pub fn $op(on: OpContext<'_>, x: View<'_>, s: Option<Lengths>, axes: Axes, norm: Norm) -> Result<RawArray> {
+            let transform = Transform { op: on.op, half: Half::$half, direction: Direction::$direction, norm };
+            transform.over(x, s, axes)
         }
     )*};
 }
 over_several_axes! {
     /// Discrete Fourier transform over several axes.
-    fftn<Float> -> Complex = half: Neither, Forward;
+    fftn = half: Neither, Forward;
     /// Inverse of [`fftn`].
-    ifftn<Float> -> Complex = half: Neither, Inverse;
+    ifftn = half: Neither, Inverse;
     /// [`fftn`] of real `x`, with only the non-negative frequencies along the last of the axes.
-    rfftn<Real> -> Complex = half: Result, Forward;
+    rfftn = half: Result, Forward;
     /// Inverse of [`rfftn`].
-    irfftn<ComplexFloat> -> Real = half: Input, Inverse;
+    irfftn = half: Input, Inverse;
 }
 
 /// A transform over any number of axes.
@@ -154,13 +140,13 @@ impl Transform {
 }
 
 /// Shifts the elements cyclically along the axes, so that the zero frequency moves to the middle of each axis.
-pub fn fftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
-    changed_by(x, centred("fftshift", view(x), axes, |n| n / 2))
+pub fn fftshift(on: OpContext<'_>, x: View<'_>, axes: Axes) -> Result<Change> {
+    centred(on.op, x, axes, |n| n / 2)
 }
 
 /// Inverse of [`fftshift`].
-pub fn ifftshift<T: Element>(_: &Numpyish, x: &NdArray<T>, axes: Axes) -> Result<NdArray<T>> {
-    changed_by(x, centred("ifftshift", view(x), axes, |n| n.div_ceil(2)))
+pub fn ifftshift(on: OpContext<'_>, x: View<'_>, axes: Axes) -> Result<Change> {
+    centred(on.op, x, axes, |n| n.div_ceil(2))
 }
 
 fn centred(op: &'static str, x: View<'_>, axes: Axes, half: fn(usize) -> usize) -> Result<Change> {
@@ -168,14 +154,14 @@ fn centred(op: &'static str, x: View<'_>, axes: Axes, half: fn(usize) -> usize) 
 }
 
 /// Sample frequencies of [`fft`], in cycles per unit of the spacing `d`.
-pub fn fftfreq<T: Real>(_: &Numpyish, n: usize, d: f64) -> Result<NdArray<T>> {
+pub fn fftfreq(on: OpContext<'_>, n: usize, d: f64) -> Result<RawArray> {
     let cycle = |i: usize, n: usize| if i < n.div_ceil(2) { i as f64 } else { -((n - i) as f64) };
-    typed(frequencies("fftfreq", T::DTYPE, n, n, d, cycle))
+    frequencies(on.op, on.dtype, n, n, d, cycle)
 }
 
 /// Sample frequencies of [`rfft`], in cycles per unit of the spacing `d`.
-pub fn rfftfreq<T: Real>(_: &Numpyish, n: usize, d: f64) -> Result<NdArray<T>> {
-    typed(frequencies("rfftfreq", T::DTYPE, n, n / 2 + 1, d, |i, _| i as f64))
+pub fn rfftfreq(on: OpContext<'_>, n: usize, d: f64) -> Result<RawArray> {
+    frequencies(on.op, on.dtype, n, n / 2 + 1, d, |i, _| i as f64)
 }
 
 /// Returns the frequencies `cycle(i, n) / (n d)` for `i < count`. `cycle` gives the number of cycles within `n`
@@ -197,12 +183,54 @@ fn frequencies(
     }
 }
 
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::{
+        Axes, Lengths, Norm, Real, Result,
+        numpyish::{NdArray, Numpyish, OpContext, fft, testing::typed_ops, typed::typed},
+    };
+
+    typed_ops! { fft:
+        fft<T: Float>(x; n: Option<usize>, axis: isize, norm: Norm) -> T::Complex;
+        ifft<T: Float>(x; n: Option<usize>, axis: isize, norm: Norm) -> T::Complex;
+        rfft<T: Real>(x; n: Option<usize>, axis: isize, norm: Norm) -> T::Complex;
+        irfft<T: ComplexFloat>(x; n: Option<usize>, axis: isize, norm: Norm) -> T::Real;
+        hfft<T: ComplexFloat>(x; n: Option<usize>, axis: isize, norm: Norm) -> T::Real;
+        ihfft<T: Real>(x; n: Option<usize>, axis: isize, norm: Norm) -> T::Complex;
+        fftn<T: Float>(x; s: Option<Lengths>, axes: Axes, norm: Norm) -> T::Complex;
+        ifftn<T: Float>(x; s: Option<Lengths>, axes: Axes, norm: Norm) -> T::Complex;
+        rfftn<T: Real>(x; s: Option<Lengths>, axes: Axes, norm: Norm) -> T::Complex;
+        irfftn<T: ComplexFloat>(x; s: Option<Lengths>, axes: Axes, norm: Norm) -> T::Real;
+        dct<T: Real>(x; kind: usize, n: Option<usize>, axis: isize, norm: Norm) -> T;
+        idct<T: Real>(x; kind: usize, n: Option<usize>, axis: isize, norm: Norm) -> T;
+        dst<T: Real>(x; kind: usize, n: Option<usize>, axis: isize, norm: Norm) -> T;
+        idst<T: Real>(x; kind: usize, n: Option<usize>, axis: isize, norm: Norm) -> T;
+        fftshift<T: Element>(x; axes: Axes) -> T;
+        ifftshift<T: Element>(x; axes: Axes) -> T;
+    }
+
+    pub fn fftfreq<T: Real>(b: &Numpyish, n: usize, d: f64) -> Result<NdArray<T>> {
+        typed(fft::fftfreq(OpContext::new(b, "fftfreq", T::DTYPE), n, d))
+    }
+
+    pub fn rfftfreq<T: Real>(b: &Numpyish, n: usize, d: f64) -> Result<NdArray<T>> {
+        typed(fft::rfftfreq(OpContext::new(b, "rfftfreq", T::DTYPE), n, d))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        typed::{fft, fftfreq, fftn, hfft, ifft, ifftn, ihfft, irfft, irfftn, rfft, rfftfreq, rfftn},
+        *,
+    };
     use crate::{
         Complex, Element, Error, bf16, f16,
-        numpyish::layout::tests::{counting, layouts},
+        numpyish::{
+            NdArray, Numpyish,
+            layout::tests::{counting, layouts},
+        },
     };
     use ndarray::{ArrayD, Axis, IxDyn, arr1};
 

@@ -254,7 +254,7 @@ unsafe fn together<V: Vector<Real: Engine>>(
 mod tests {
     use super::super::{
         super::{NdArray, Numpyish, simd},
-        fft, hfft, ifft, ihfft, irfft, rfft,
+        typed::{fft, hfft, ifft, ihfft, irfft, rfft},
     };
     use crate::{Complex, Element, Norm};
     use ndarray::{Array, Axis, IxDyn};

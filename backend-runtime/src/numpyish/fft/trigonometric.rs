@@ -11,14 +11,13 @@
 
 use super::{
     super::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::{self, Buffer},
         convert::convert,
         layout::{self, LaneFn, Lanes},
         parallel::COSTLY,
-        raw::{RawArray, View, view},
+        raw::{RawArray, View},
         simd::versions,
-        typed::typed,
     },
     angles::Turns,
     contiguous::{Elements, pad},
@@ -28,7 +27,7 @@ use super::{
     symmetry::Frequencies,
 };
 use crate::{
-    ComplexFloat, DType, Element, Norm, Numeric, Real, Result,
+    ComplexFloat, DType, Element, Norm, Numeric, Result,
     rules::{self, Direction, Trigonometric, Wave},
 };
 use rustfft::Fft;
@@ -38,16 +37,15 @@ use std::sync::Arc;
 macro_rules! transforms {
     ($($(#[$doc:meta])* $op:ident = $wave:ident, $direction:ident;)*) => {$(
         $(#[$doc])*
-        pub fn $op<T: Real>(
-            _: &Numpyish,
-            x: &NdArray<T>,
+        pub fn $op(
+            on: OpContext<'_>,
+            x: View<'_>,
             kind: usize,
             n: Option<usize>,
             axis: isize,
             norm: Norm,
-        ) -> Result<NdArray<T>> {
-            let (wave, direction) = (Wave::$wave, Direction::$direction);
-            typed(transformed(stringify!($op), view(x), wave, kind, n, axis, norm, direction))
+        ) -> Result<RawArray> {
+            transformed(on.op, x, Wave::$wave, kind, n, axis, norm, Direction::$direction)
         }
     )*};
 }
@@ -463,10 +461,14 @@ versions! {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::typed::{dct, dst, idct, idst},
+        *,
+    };
     use crate::{
-        Error, f16,
+        Error, Real, f16,
         numpyish::{
+            NdArray, Numpyish,
             layout::tests::{counting, layouts},
             simd,
         },

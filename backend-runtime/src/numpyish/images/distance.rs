@@ -4,25 +4,20 @@
 use crate::{
     DType, Precision, Result,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::{self, Buffer},
         convert,
         copy::{self, Ends},
         layout::{self, LaneFn},
         parallel::{self, CHEAP},
-        raw::{RawArray, View, view},
-        typed::typed,
+        raw::{RawArray, View},
     },
     rules::{self, Measured},
 };
 
 /// The Euclidean distance from each true element to the nearest false element.
-pub fn distance_transform_edt<T: Precision>(
-    _: &Numpyish,
-    x: &NdArray<bool>,
-    sampling: Option<&NdArray<T>>,
-) -> Result<NdArray<T>> {
-    typed(distances_of(view(x), sampling.map(view), T::DTYPE))
+pub fn distance_transform_edt(on: OpContext<'_>, x: View<'_>, sampling: Option<View<'_>>) -> Result<RawArray> {
+    distances_of(x, sampling, on.dtype)
 }
 
 /// Like `distance_transform_edt`, with a result of `dtype`, float32 or float64. Squared distances are computed in
@@ -211,8 +206,8 @@ unsafe fn all_roots<T: Precision>(from: *const f64, to: *mut T, n: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numpyish::{copy::tests::Dice, layout::tests::layouts};
+    use super::super::typed::distance_transform_edt;
+    use crate::numpyish::{Numpyish, copy::tests::Dice, layout::tests::layouts};
     use ndarray::{ArrayD, Dimension, IxDyn};
 
     /// Computes a reference result by trying every element of the background.

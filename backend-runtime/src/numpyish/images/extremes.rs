@@ -7,35 +7,22 @@ use super::{
 use crate::{
     Boundary, Element, RealNumeric, Result, dispatch,
     numpyish::{
-        NdArray, Numpyish, copy,
-        raw::{RawArray, View, view},
+        OpContext, copy,
+        raw::{RawArray, View},
         simd::versions,
-        typed::typed,
     },
     rules,
 };
 use std::sync::OnceLock;
 
 /// The largest element of the window around each element.
-pub fn maximum_filter<T: RealNumeric>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    size: &[usize],
-    mode: Boundary,
-    cval: f64,
-) -> Result<NdArray<T>> {
-    typed(extreme_of("maximum_filter", view(x), size, mode, cval, true))
+pub fn maximum_filter(on: OpContext<'_>, x: View<'_>, size: &[usize], mode: Boundary, cval: f64) -> Result<RawArray> {
+    extreme_of(on.op, x, size, mode, cval, true)
 }
 
 /// The smallest element of the window around each element.
-pub fn minimum_filter<T: RealNumeric>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    size: &[usize],
-    mode: Boundary,
-    cval: f64,
-) -> Result<NdArray<T>> {
-    typed(extreme_of("minimum_filter", view(x), size, mode, cval, false))
+pub fn minimum_filter(on: OpContext<'_>, x: View<'_>, size: &[usize], mode: Boundary, cval: f64) -> Result<RawArray> {
+    extreme_of(on.op, x, size, mode, cval, false)
 }
 
 /// The largest (or the smallest, if `largest` is false) element of the window around each element, for an array whose

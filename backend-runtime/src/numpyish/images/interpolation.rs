@@ -8,16 +8,15 @@ use super::{
     spline::spline_filter_along,
 };
 use crate::{
-    Boundary, DType, Lengths, Result, WideFloat,
+    Boundary, DType, Lengths, Result,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::Buffer,
         copy::{self, Ends, Packed},
         manipulation::padded_by,
         parallel,
-        raw::{RawArray, View, view},
+        raw::{RawArray, View},
         simd::versions,
-        typed::typed,
     },
     rules::{self, MOST_SAMPLED, SPLINE_BORDER, Sampling},
 };
@@ -39,16 +38,16 @@ pub struct Spline {
 
 /// The values of `x` at given coordinates. Index `k` along the first axis of `coordinates` has the coordinates along
 /// axis `k` of `x`.
-pub fn map_coordinates<T: WideFloat>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    coordinates: &NdArray<T::Real>,
+pub fn map_coordinates(
+    _: OpContext<'_>,
+    x: View<'_>,
+    coordinates: View<'_>,
     order: usize,
     mode: Boundary,
     cval: f64,
     prefilter: bool,
-) -> Result<NdArray<T>> {
-    typed(map_coordinates_of(view(x), view(coordinates), Spline { order, mode, cval, prefilter }))
+) -> Result<RawArray> {
+    map_coordinates_of(x, coordinates, Spline { order, mode, cval, prefilter })
 }
 
 /// Like `map_coordinates`, for arrays whose dtype is known only at run time.
@@ -61,14 +60,14 @@ pub fn map_coordinates_of(x: View<'_>, coordinates: View<'_>, spline: Spline) ->
 }
 
 /// Interpolates a batch of grids linearly at given coordinates. Each point of a grid has one value per channel.
-pub fn grid_sample<T: WideFloat>(
-    _: &Numpyish,
-    grid: &NdArray<T>,
-    coordinates: &NdArray<T::Real>,
+pub fn grid_sample(
+    _: OpContext<'_>,
+    grid: View<'_>,
+    coordinates: View<'_>,
     mode: Boundary,
     cval: f64,
-) -> Result<NdArray<T>> {
-    typed(grid_sample_of(view(grid), view(coordinates), mode, cval))
+) -> Result<RawArray> {
+    grid_sample_of(grid, coordinates, mode, cval)
 }
 
 /// Like `grid_sample`, for arrays whose dtype is known only at run time.
@@ -84,19 +83,18 @@ pub fn grid_sample_of(grid: View<'_>, coordinates: View<'_>, mode: Boundary, cva
 
 /// Transforms the last axes by an affine map: `y[o] = x[matrix o + offset]`.
 #[allow(clippy::too_many_arguments)] // the arguments of the op
-pub fn affine_transform<T: WideFloat>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    matrix: &NdArray<T::Real>,
-    offset: Option<&NdArray<T::Real>>,
+pub fn affine_transform(
+    _: OpContext<'_>,
+    x: View<'_>,
+    matrix: View<'_>,
+    offset: Option<View<'_>>,
     shape: Option<Lengths>,
     order: usize,
     mode: Boundary,
     cval: f64,
     prefilter: bool,
-) -> Result<NdArray<T>> {
-    let spline = Spline { order, mode, cval, prefilter };
-    typed(affine_transform_of(view(x), view(matrix), offset.map(view), shape, spline))
+) -> Result<RawArray> {
+    affine_transform_of(x, matrix, offset, shape, Spline { order, mode, cval, prefilter })
 }
 
 /// Like `affine_transform`, for arrays whose dtype is known only at run time.
@@ -130,17 +128,17 @@ fn wide(op: &'static str, x: View<'_>) -> Result<Vec<f64>> {
 
 /// Interpolates the array at the points of a grid of another shape, which covers the same extent.
 #[allow(clippy::too_many_arguments)] // the arguments of the op
-pub fn zoom<T: WideFloat>(
-    _: &Numpyish,
-    x: &NdArray<T>,
+pub fn zoom(
+    _: OpContext<'_>,
+    x: View<'_>,
     shape: &[usize],
     order: usize,
     mode: Boundary,
     cval: f64,
     prefilter: bool,
     grid_mode: bool,
-) -> Result<NdArray<T>> {
-    typed(zoom_of(view(x), shape, Spline { order, mode, cval, prefilter }, grid_mode))
+) -> Result<RawArray> {
+    zoom_of(x, shape, Spline { order, mode, cval, prefilter }, grid_mode)
 }
 
 /// Like `zoom`, for an array whose dtype is known only at run time.
@@ -431,8 +429,14 @@ versions! {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Error, numpyish::layout::tests::layouts};
+    use super::{
+        super::typed::{affine_transform, map_coordinates, zoom},
+        *,
+    };
+    use crate::{
+        Error,
+        numpyish::{Numpyish, layout::tests::layouts},
+    };
     use ndarray::{ArrayD, Axis, IxDyn, Slice, arr1, arr2};
 
     const B: Numpyish = Numpyish::new();

@@ -1,15 +1,14 @@
 //! Labels connected regions of nonzero elements, by union-find over the runs of nonzero elements along the last axis.
 
 use crate::{
-    DType, Element, Result,
+    DType, Result,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::{self, Buffer},
         convert::nonzero_bytes,
         copy::{self, Ends},
         parallel::{self, CHEAP, Shared},
-        raw::{RawArray, View, view},
-        typed::typed,
+        raw::{RawArray, View},
     },
     rules::{self, Neighbours},
 };
@@ -23,18 +22,12 @@ use std::{
 
 /// Labels the connected regions of nonzero elements. The first label is 1, and the labels have the order of the
 /// regions' first elements. Also returns the number of regions.
-pub fn label<T: Element>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    connectivity: usize,
-    structure: Option<&NdArray<bool>>,
-) -> Result<(NdArray<i64>, NdArray<i64>)> {
-    let (labels, count) = label_of(view(x), connectivity, structure.map(view))?;
-    Ok((typed(Ok(labels))?, typed(Ok(count))?))
+pub fn label(_: OpContext<'_>, x: View<'_>, connectivity: usize, structure: Option<View<'_>>) -> Result<[RawArray; 2]> {
+    label_of(x, connectivity, structure)
 }
 
 /// Like `label`, for an array whose dtype is known only at run time.
-pub fn label_of(x: View<'_>, connectivity: usize, structure: Option<View<'_>>) -> Result<(RawArray, RawArray)> {
+pub fn label_of(x: View<'_>, connectivity: usize, structure: Option<View<'_>>) -> Result<[RawArray; 2]> {
     const OP: &str = "label";
     let packed = structure.map(|structure| copy::pack(OP, structure)).transpose()?;
     // SAFETY: the packed copy has the bools of the structure.
@@ -54,7 +47,7 @@ pub fn label_of(x: View<'_>, connectivity: usize, structure: Option<View<'_>>) -
     }
     let count = RawArray::from_vec(OP, Vec::new(), vec![count])?;
     // SAFETY: every line has been written.
-    Ok((unsafe { RawArray::new(OP, x.shape.to_vec(), out) }?, count))
+    Ok([unsafe { RawArray::new(OP, x.shape.to_vec(), out) }?, count])
 }
 
 /// The lines (1-D slices along the last axis) of an array in C order.
@@ -338,8 +331,8 @@ fn numbered(parents: &mut [AtomicUsize]) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numpyish::{copy::tests::Dice, layout::tests::layouts};
+    use super::{super::typed::label, *};
+    use crate::numpyish::{Numpyish, copy::tests::Dice, layout::tests::layouts};
     use ndarray::{ArrayD, Dimension, IxDyn};
 
     /// Computes a reference result by flooding each region from its first element.

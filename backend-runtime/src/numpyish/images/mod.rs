@@ -120,3 +120,69 @@ impl Blocks {
         Ok(rows)
     }
 }
+
+/// The ops over arrays with a static dtype, for tests.
+#[cfg(test)]
+#[allow(clippy::too_many_arguments)] // the arguments of the ops
+mod typed {
+    use crate::{
+        Boundary, Element, Lengths, Precision, Result, WideFloat,
+        numpyish::{NdArray, Numpyish, OpContext, images, raw::view, testing::typed_ops, typed::typed},
+    };
+
+    typed_ops! { images:
+        spline_filter<T: WideFloat>(x; order: usize, mode: Boundary) -> T;
+        zoom<T: WideFloat>(
+            x; shape: &[usize], order: usize, mode: Boundary, cval: f64, prefilter: bool, grid_mode: bool
+        ) -> T;
+    }
+
+    pub fn map_coordinates<T: WideFloat>(
+        b: &Numpyish,
+        x: &NdArray<T>,
+        coordinates: &NdArray<T::Real>,
+        order: usize,
+        mode: Boundary,
+        cval: f64,
+        prefilter: bool,
+    ) -> Result<NdArray<T>> {
+        let on = OpContext::new(b, "map_coordinates", T::DTYPE);
+        typed(images::map_coordinates(on, view(x), view(coordinates), order, mode, cval, prefilter))
+    }
+
+    pub fn affine_transform<T: WideFloat>(
+        b: &Numpyish,
+        x: &NdArray<T>,
+        matrix: &NdArray<T::Real>,
+        offset: Option<&NdArray<T::Real>>,
+        shape: Option<Lengths>,
+        order: usize,
+        mode: Boundary,
+        cval: f64,
+        prefilter: bool,
+    ) -> Result<NdArray<T>> {
+        let on = OpContext::new(b, "affine_transform", T::DTYPE);
+        let (x, matrix, offset) = (view(x), view(matrix), offset.map(view));
+        typed(images::affine_transform(on, x, matrix, offset, shape, order, mode, cval, prefilter))
+    }
+
+    pub fn label<T: Element>(
+        b: &Numpyish,
+        x: &NdArray<T>,
+        connectivity: usize,
+        structure: Option<&NdArray<bool>>,
+    ) -> Result<(NdArray<i64>, NdArray<i64>)> {
+        let on = OpContext::new(b, "label", T::DTYPE);
+        let [labels, count] = images::label(on, view(x), connectivity, structure.map(view))?;
+        Ok((typed(Ok(labels))?, typed(Ok(count))?))
+    }
+
+    pub fn distance_transform_edt<T: Precision>(
+        b: &Numpyish,
+        x: &NdArray<bool>,
+        sampling: Option<&NdArray<T>>,
+    ) -> Result<NdArray<T>> {
+        let on = OpContext::new(b, "distance_transform_edt", T::DTYPE);
+        typed(images::distance_transform_edt(on, view(x), sampling.map(view)))
+    }
+}

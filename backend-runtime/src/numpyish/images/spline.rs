@@ -2,23 +2,22 @@
 
 use super::{Blocks, LANES, parts};
 use crate::{
-    Boundary, DType, Precision, Result, WideFloat,
+    Boundary, DType, Precision, Result,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::Buffer,
         copy::{self, Ends},
         parallel,
-        raw::{RawArray, View, view},
+        raw::{RawArray, View},
         simd::versions,
-        typed::typed,
     },
     rules::{self, SplineEnds},
 };
 use std::{ops::Range, sync::OnceLock};
 
 /// Computes the coefficients of the spline of order `order` that interpolates the elements of `x`.
-pub fn spline_filter<T: WideFloat>(_: &Numpyish, x: &NdArray<T>, order: usize, mode: Boundary) -> Result<NdArray<T>> {
-    typed(spline_filter_of(view(x), order, mode))
+pub fn spline_filter(_: OpContext<'_>, x: View<'_>, order: usize, mode: Boundary) -> Result<RawArray> {
+    spline_filter_of(x, order, mode)
 }
 
 /// Like `spline_filter`, for an array whose dtype is known only at run time.
@@ -176,8 +175,8 @@ fn one_pole(x: &mut [[f64; LANES]], z: f64, ends: SplineEnds) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::numpyish::layout::tests::layouts;
+    use super::{super::typed::spline_filter, *};
+    use crate::numpyish::{Numpyish, layout::tests::layouts};
     use ndarray::{ArrayD, IxDyn};
 
     /// The sum of the coefficients, weighted by the values of the cubic spline at integers, gives the samples.

@@ -2,15 +2,14 @@
 
 use super::{Blocks, LANES, parts};
 use crate::{
-    Boundary, DType, Precision, Result, WideFloat,
+    Boundary, DType, Precision, Result,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::Buffer,
         copy::{self, Ends},
         parallel,
-        raw::{RawArray, View, view},
+        raw::{RawArray, View},
         simd::versions,
-        typed::typed,
     },
     rules,
 };
@@ -18,16 +17,16 @@ use std::sync::OnceLock;
 
 /// Correlates an array with weights along an axis: `y[i]` is the sum over `k` of
 /// `weights[k] x[i + k - n / 2 - origin]`, where `n` is the number of weights.
-pub fn correlate1d<T: WideFloat>(
-    _: &Numpyish,
-    x: &NdArray<T>,
-    weights: &NdArray<T::Real>,
+pub fn correlate1d(
+    _: OpContext<'_>,
+    x: View<'_>,
+    weights: View<'_>,
     axis: isize,
     mode: Boundary,
     cval: f64,
     origin: isize,
-) -> Result<NdArray<T>> {
-    typed(correlate1d_of(view(x), view(weights), axis, mode, cval, origin))
+) -> Result<RawArray> {
+    correlate1d_of(x, weights, axis, mode, cval, origin)
 }
 
 /// Like `correlate1d`, for arrays whose dtype is known only at run time.

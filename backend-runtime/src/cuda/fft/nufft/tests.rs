@@ -9,7 +9,7 @@ use crate::{
         testing::{device, on, typed},
     },
     f16,
-    numpyish::{Numpyish, fft::nufft as cpu},
+    numpyish::{Numpyish, fft::nufft::typed as cpu},
 };
 use ndarray::{ArrayD, IxDyn};
 

@@ -14,14 +14,13 @@ mod sort;
 mod window;
 
 use crate::{
-    ComplexFloat, DType, Precision, Real, Result, bf16, f16,
+    DType, Precision, Result, bf16, f16,
     numpyish::{
-        NdArray, Numpyish,
+        OpContext,
         buffer::{self, Buffer},
         copy::pack,
         parallel::{Shared, parallel},
-        raw::{RawArray, View, view},
-        typed::typed,
+        raw::{RawArray, View},
     },
     rules::{self, Spreading},
     spreading::{KernelOptions, MAX_WIDTH, Polynomials, SpreadingKernel},
@@ -35,8 +34,8 @@ use window::Window;
 
 /// Sorts the points by the tile of the grid that contains them. Returns the sorted points in the form that
 /// [`nufft_spread`] and [`nufft_interpolate`] take as `sorted`.
-pub fn nufft_sort<T: Real>(_: &Numpyish, points: &NdArray<T>, grid: &[usize], width: usize) -> Result<NdArray<i64>> {
-    typed(nufft_sort_of(view(points), grid, width))
+pub fn nufft_sort(_: OpContext<'_>, points: View<'_>, grid: &[usize], width: usize) -> Result<RawArray> {
+    nufft_sort_of(points, grid, width)
 }
 
 /// Like `nufft_sort`, for arrays of any dtype.
@@ -64,19 +63,18 @@ fn sorted(op: &'static str, points: View<'_>, layout: &Layout) -> Result<Vec<i64
 
 /// Adds the values of points, weighted by a kernel, to the cells near each point. The grids start with zeros.
 #[allow(clippy::too_many_arguments, reason = "the parameters of the row")]
-pub fn nufft_spread<T: ComplexFloat>(
-    _: &Numpyish,
-    points: &NdArray<T::Real>,
-    values: &NdArray<T>,
+pub fn nufft_spread(
+    _: OpContext<'_>,
+    points: View<'_>,
+    values: View<'_>,
     grid: &[usize],
     width: usize,
     beta: f64,
     eps: f64,
     axis: isize,
-    sorted: Option<&NdArray<i64>>,
-) -> Result<NdArray<T>> {
-    let kernel = KernelOptions { width, beta, eps, axis };
-    typed(nufft_spread_of(view(points), view(values), grid, kernel, sorted.map(view)))
+    sorted: Option<View<'_>>,
+) -> Result<RawArray> {
+    nufft_spread_of(points, values, grid, KernelOptions { width, beta, eps, axis }, sorted)
 }
 
 /// Like `nufft_spread`, for arrays of any dtype.
@@ -97,18 +95,17 @@ pub fn nufft_spread_of(
 
 /// Computes, for each point and each grid, the sum of the cells near the point, weighted by a kernel.
 #[allow(clippy::too_many_arguments, reason = "the parameters of the row")]
-pub fn nufft_interpolate<T: ComplexFloat>(
-    _: &Numpyish,
-    points: &NdArray<T::Real>,
-    grid: &NdArray<T>,
+pub fn nufft_interpolate(
+    _: OpContext<'_>,
+    points: View<'_>,
+    grid: View<'_>,
     width: usize,
     beta: f64,
     eps: f64,
     axis: isize,
-    sorted: Option<&NdArray<i64>>,
-) -> Result<NdArray<T>> {
-    let kernel = KernelOptions { width, beta, eps, axis };
-    typed(nufft_interpolate_of(view(points), view(grid), kernel, sorted.map(view)))
+    sorted: Option<View<'_>>,
+) -> Result<RawArray> {
+    nufft_interpolate_of(points, grid, KernelOptions { width, beta, eps, axis }, sorted)
 }
 
 /// Like `nufft_interpolate`, for arrays of any dtype.
@@ -416,6 +413,56 @@ impl<R: Loops> Room<R> {
         }
         let skipped = self.0.as_ptr().align_offset(64).min(spare);
         Ok(&mut self.0[skipped..skipped + window.size()])
+    }
+}
+
+/// The ops over arrays with a static dtype, for tests of other modules.
+#[cfg(test)]
+pub(crate) mod typed {
+    use crate::{
+        ComplexFloat, Real, Result,
+        numpyish::{NdArray, Numpyish, OpContext, fft, raw::view, typed::typed},
+    };
+
+    pub fn nufft_sort<T: Real>(
+        b: &Numpyish,
+        points: &NdArray<T>,
+        grid: &[usize],
+        width: usize,
+    ) -> Result<NdArray<i64>> {
+        typed(fft::nufft_sort(OpContext::new(b, "nufft_sort", T::DTYPE), view(points), grid, width))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parameters of the row")]
+    pub fn nufft_spread<T: ComplexFloat>(
+        b: &Numpyish,
+        points: &NdArray<T::Real>,
+        values: &NdArray<T>,
+        grid: &[usize],
+        width: usize,
+        beta: f64,
+        eps: f64,
+        axis: isize,
+        sorted: Option<&NdArray<i64>>,
+    ) -> Result<NdArray<T>> {
+        let on = OpContext::new(b, "nufft_spread", T::DTYPE);
+        let sorted = sorted.map(view);
+        typed(fft::nufft_spread(on, view(points), view(values), grid, width, beta, eps, axis, sorted))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parameters of the row")]
+    pub fn nufft_interpolate<T: ComplexFloat>(
+        b: &Numpyish,
+        points: &NdArray<T::Real>,
+        grid: &NdArray<T>,
+        width: usize,
+        beta: f64,
+        eps: f64,
+        axis: isize,
+        sorted: Option<&NdArray<i64>>,
+    ) -> Result<NdArray<T>> {
+        let on = OpContext::new(b, "nufft_interpolate", T::DTYPE);
+        typed(fft::nufft_interpolate(on, view(points), view(grid), width, beta, eps, axis, sorted.map(view)))
     }
 }
 

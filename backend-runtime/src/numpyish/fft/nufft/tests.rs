@@ -1,5 +1,10 @@
 use super::*;
-use crate::numpyish::{simd::with_each, typed::array};
+use crate::numpyish::{
+    NdArray,
+    raw::view,
+    simd::with_each,
+    typed::{array, typed},
+};
 
 /// A deterministic, evenly scattered number from 0 to 1.
 fn scattered(i: usize, seed: f64) -> f64 {
