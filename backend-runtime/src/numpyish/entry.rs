@@ -72,7 +72,7 @@ impl Library for Numpyish {
     }
 
     fn number(x: &RawElement) -> View<'_> {
-        View { start: ptr::from_ref(x.bytes_ref()).cast(), dtype: x.dtype(), shape: &[], strides: &[] }
+        View::element(x)
     }
 
     fn target<'a>(op: &'static str, x: ArrayMut<'a>) -> Result<&'a mut dyn AnyNdArray> {

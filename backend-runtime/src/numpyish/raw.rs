@@ -1,12 +1,11 @@
 //! Arrays whose dtype is known only at run time. The code that calls kernels works on such arrays, so that it is
 //! compiled once, not once per dtype.
 //!
-//! The public functions of this backend are generic over the element type. They pass [`View`]s to functions that are
-//! not generic, and [`typed`](super::typed::typed) converts the resulting [`RawArray`] to an array with the caller's
-//! element type.
+//! The functions of this backend take [`View`]s of arrays and return [`RawArray`]s. The generated methods and the entries
+//! of rows convert arrays to views, and the results to arrays with the element type of the call.
 
 use super::{NdArray, Operand, buffer::Buffer};
-use crate::{DType, Element, Error, Result, rules};
+use crate::{DType, Element, Error, Result, raw::RawElement, rules};
 use std::marker::PhantomData;
 
 /// The address of element 1 is the address of the shapes of scalars. No other shape has this address, because it is
@@ -84,7 +83,12 @@ impl<'a> View<'a> {
         View { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &SCALAR[1..1], strides: &[] }
     }
 
-    /// Returns whether the view was made by [`View::scalar`]. It is false for an array without axes.
+    /// A view of an element whose dtype is known only at run time, like [`View::scalar`].
+    pub fn element(x: &'a RawElement) -> View<'a> {
+        View { start: std::ptr::from_ref(x.bytes_ref()).cast(), dtype: x.dtype(), shape: &SCALAR[1..1], strides: &[] }
+    }
+
+    /// Returns whether the view is that of a scalar. It is false for an array without axes.
     pub fn is_scalar(&self) -> bool {
         std::ptr::eq(self.shape, &SCALAR[1..1])
     }

@@ -6,9 +6,7 @@ mod mask;
 mod part;
 mod sums;
 
-pub use along::{
-    scatter, scatter_add, scatter_max, scatter_min, scatter_mul, scatter_mul_of, take, take_along_axis,
-};
+pub use along::{scatter, scatter_add, scatter_max, scatter_min, scatter_mul, scatter_mul_of, take, take_along_axis};
 pub use index::{add_at, get, places, set};
 pub use mask::{argwhere, boolean_mask, nonzero};
 pub use part::getitem;
