@@ -114,6 +114,7 @@ mod out;
 mod precision;
 pub use precision::to_precision;
 pub mod grad;
+pub mod intercept;
 #[doc(hidden)]
 pub mod random;
 mod record;

@@ -157,7 +157,8 @@ impl<A: TypedArray> Argument for A {
 }
 
 /// The result of a library's function, which becomes an array of the type `A`, whose dtype is part of its type. `X` is
-/// a reference to the first array among the op's arguments, with which a result can share its memory, or `()`.
+/// a reference to the first argument that is an array or a list of arrays, with which a result can share its memory, or
+/// `()`.
 pub trait Finish<A, X> {
     /// Makes the array. Returns an error that names the op if the result has another dtype.
     fn finish(self, op: &'static str, first: X) -> Result<A>;

@@ -126,17 +126,28 @@ impl Expand<'_> {
         let watched_variant = when_watched(quote! {
             /// A backend whose calls are watched.
             Watched(Box<#root::watch::Watched<#any_name>>),
+            /// A backend whose ops pass through a function.
+            Intercepted(Box<#root::intercept::Intercepted>),
         });
-        let watched = |body: TokenStream| when_watched(quote!(#any_name::Watched(b) => #body,));
+        let watched = |body: TokenStream| {
+            when_watched(quote!(#any_name::Watched(b) => #body, #any_name::Intercepted(b) => #body,))
+        };
+        // the ops of a formula pass through the function one by one
+        let fused = |body: TokenStream| {
+            when_watched(quote!(#any_name::Watched(b) => #body, #any_name::Intercepted(_) => None,))
+        };
         let watched_name = watched(quote!(b.within().name()));
         let watched_to = watched(quote!(b.to_ndarray(x)));
         let watched_from = watched(quote!(b.from_ndarray(x)));
         let watched_view = when_watched(quote!((#any_name::Watched(b), x) => b.host_view(x),));
-        let watched_alone = when_watched(quote!((#any_name::Watched(b), x) => b.is_alone(x),));
+        let watched_alone = when_watched(quote! {
+            (#any_name::Watched(b), x) => b.is_alone(x),
+            (#any_name::Intercepted(b), x) => b.within().is_alone(x),
+        });
         let watched_input = when_watched(quote!((#any_name::Watched(b), x) => b.fused_input(x),));
-        let watched_fused = watched(quote!(b.fused::<L, E, T>(e, scalars, inputs, over)));
-        let watched_each = watched(quote!(b.fused_each(op, of, inputs, over)));
-        let watched_reduction = watched(quote!(b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)));
+        let watched_fused = fused(quote!(b.fused::<L, E, T>(e, scalars, inputs, over)));
+        let watched_each = fused(quote!(b.fused_each(op, of, inputs, over)));
+        let watched_reduction = fused(quote!(b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)));
         let watched_fusion = when_watched(quote! {
             const WATCHES: bool = true;
 

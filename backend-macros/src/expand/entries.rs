@@ -18,13 +18,16 @@ impl Expand<'_> {
 
     fn is_entry(&self, op: &Op, backend: &Backend, map: &Map) -> bool {
         let is_plain = op.params.iter().all(|p| p.kind != Kind::Host) && !matches!(op.result, Out::Plain(_));
+        let has_numbers = op.params.iter().any(|p| !p.is_array());
         let is_called = match map {
             Map::Call(path) => backend.is_raw(path),
-            Map::Each { .. } | Map::Aten(_) => true,
-            Map::Fold(_) => backend.name != "torch",
+            Map::Each { .. } if op.second.is_some() => backend.name == "numpyish" && !has_numbers,
+            Map::Each { .. } => true,
+            Map::Aten(_) => op.second.is_none(),
+            Map::Fold(_) => backend.name != "torch" && op.second.is_none(),
             Map::Compose(_) | Map::Generic(_) => false,
         };
-        is_plain && is_called && op.second.is_none()
+        is_plain && is_called
     }
 
     /// Returns whether a row has an entry for every library. Its method then needs no other code on a backend that is
@@ -68,7 +71,8 @@ impl Expand<'_> {
         if !self.has_loop(op) {
             return quote!();
         }
-        let (rt, bound, item) = (self.rt(), self.bound(&op.set, &quote!()), self.scalar_path(op));
+        let (rt, dtypes, item) = (self.rt(), self.dtypes(op), self.scalar_path(op));
+        let item = if op.second.is_some() { quote!(#item::<U>) } else { item };
         let inputs = op.inputs().count();
         let made = if op.mixes_dtypes() {
             let elements = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
@@ -80,7 +84,7 @@ impl Expand<'_> {
             /// The loop of the op on the CPU.
             #[doc(hidden)]
             #[inline]
-            pub fn each_loop<T: #bound>() -> #rt::entry::EachLoop { #rt::entry::EachLoop::#made }
+            pub fn each_loop<#dtypes>() -> #rt::entry::EachLoop { #rt::entry::EachLoop::#made }
         }
     }
 
@@ -112,7 +116,8 @@ impl Expand<'_> {
                 _ => quote!(#n),
             }
         });
-        let on = quote!(let on = #module::OpContext::new(b, #name, call.dtype););
+        let to = op.second.is_some().then(|| quote!(.with_to(call.to)));
+        let on = quote!(let on = #module::OpContext::new(b, #name, call.dtype) #to;);
         let called = quote!(#module::#path(on, #(#args),*));
         if let Some(place) = op.params.iter().position(|p| matches!(p.kind, Kind::Target(_))) {
             let target = hidden(&format!("a{place}"));
@@ -192,6 +197,9 @@ impl Expand<'_> {
 
     fn entry_of_each(&self, op: &Op, backend: &Backend) -> TokenStream {
         let (module, places) = (self.module(backend), Self::input_places(op));
+        if op.second.is_some() {
+            return quote!(let _ = b; #module::entry::each_without_fields(call, &[#(#places),*]));
+        }
         let numbers: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         let item = self.item_of_call(op, &numbers);
         match backend.name.as_str() {
@@ -265,10 +273,17 @@ impl Expand<'_> {
         }
         let rt = self.rt();
         let each = if self.has_loop(op) {
-            let arms = self.by_dtype(&op.set, None, &|t| quote!(Ok(Some(Self::each_loop::<#t>()))));
-            quote!(&|dtype| match dtype { #(#arms)* other => Err(#rt::Error::dtype(Self::INFO.name, other)) })
+            let refuse = quote!(other => Err(#rt::Error::dtype(Self::INFO.name, other)));
+            let arms = self.by_dtype(&op.set, None, &|t| match &op.second_set {
+                None => quote!(Ok(Some(Self::each_loop::<#t>()))),
+                Some(second) => {
+                    let arms = self.by_dtype(second, None, &|u| quote!(Ok(Some(Self::each_loop::<#u, #t>()))));
+                    quote!(match to { #(#arms)* #refuse })
+                }
+            });
+            quote!(&|dtype, to| { let _ = to; match dtype { #(#arms)* #refuse } })
         } else {
-            quote!(&|_| Ok(None))
+            quote!(&|_, _| Ok(None))
         };
         let run = quote!(#rt::located(args.run_row(Self::ROW, #each), (::core::file!(), ::core::line!()))?);
         // the dtype of a sum may be narrower than that of the entry's result

@@ -34,12 +34,12 @@ impl Expand<'_> {
             call
         };
         let call = quote!(#rt::located(#call, (::core::file!(), ::core::line!())));
-        let first = op.positional().find(|p| matches!(p.kind, Kind::Array(_)));
+        let first = op.positional().find(|p| matches!(p.kind, Kind::Array(_) | Kind::Arrays(_)));
         let first = first.map_or_else(
             || quote!(()),
             |p| {
                 let n = id(&p.name);
-                quote!(&*#n)
+                if matches!(p.kind, Kind::Array(_)) { quote!(&*#n) } else { quote!(&#n[..]) }
             },
         );
         if let Some(target) = op.target() {

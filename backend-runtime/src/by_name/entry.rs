@@ -49,13 +49,14 @@ impl<'a, B: Arrays> Args<'a, B> {
     pub fn run_row(
         &self,
         row: &'static Row,
-        each: &dyn Fn(DType) -> Result<Option<EachLoop>>,
+        each: &dyn Fn(DType, DType) -> Result<Option<EachLoop>>,
     ) -> Result<Option<Value<B>>> {
         let (op, dtype) = (self.op.name, self.dtype()?);
         if !self.b.has_entry(row) {
             return Ok(None);
         }
-        let each = each(dtype)?;
+        let to = if self.op.to_dtypes.is_empty() { dtype } else { self.to_dtype()? };
+        let each = each(dtype, to)?;
         let mut made: Vec<Made<B>> = Vec::with_capacity(self.op.params.len());
         made.resize_with(self.op.params.len(), || Made::Nothing);
         // the order in which typed calls read the arguments, so that errors name the same argument
@@ -78,7 +79,7 @@ impl<'a, B: Arrays> Args<'a, B> {
                 None => self.borrowed(place, made)?,
             });
         }
-        let Some(outputs) = self.b.run_row(row, &mut Call::new(op, dtype, each, &mut args))? else {
+        let Some(outputs) = self.b.run_row(row, &mut Call::new(op, dtype, each, &mut args).with_to(to))? else {
             return Ok(None);
         };
         drop(args);

@@ -93,7 +93,7 @@ pub fn described<B: Arrays, R>(
         args.push((literal.param.name, arg));
     }
     let call =
-        rt::Call { info: Some(info), op, formula: None, dtype: call.dtype, to: None, is_composed: false, args: &args };
+        rt::Call { info: Some(info), op, formula: None, dtype: call.dtype, to: (!info.to_dtypes.is_empty()).then_some(call.to), is_composed: false, args: &args };
     pass(&call)
 }
 

@@ -11,12 +11,12 @@ use std::borrow::Cow;
 pub fn run<B: Arrays>(
     b: &B,
     row: &'static Row,
-    dtype: DType,
+    (dtype, to): (DType, DType),
     each: Option<EachLoop>,
     args: &mut [Arg<'_>],
 ) -> Result<Outputs> {
     let op = row.info.name;
-    b.run_row(row, &mut Call::new(op, dtype, each, args))?.ok_or_else(|| Error::unsupported(op, B::NAME))
+    b.run_row(row, &mut Call::new(op, dtype, each, args).with_to(to))?.ok_or_else(|| Error::unsupported(op, B::NAME))
 }
 
 /// Converts the result of an op to an array.

@@ -80,6 +80,8 @@ pub struct Call<'c, 'a> {
     pub op: &'static str,
     /// The dtype `T` of the call.
     pub dtype: DType,
+    /// The second dtype `U` of an op that has two; for other ops, the dtype of the call.
+    pub to: DType,
     /// The loop of an elementwise op for this dtype; `None` for other ops.
     pub each: Option<EachLoop>,
     /// The arguments, in the order of the row's parameters.
@@ -90,7 +92,14 @@ impl<'c, 'a> Call<'c, 'a> {
     /// Describes a call of the op `op` in the dtype `dtype`, with an argument for each parameter.
     #[inline]
     pub fn new(op: &'static str, dtype: DType, each: Option<EachLoop>, args: &'c mut [Arg<'a>]) -> Call<'c, 'a> {
-        Call { op, dtype, each, args }
+        Call { op, dtype, to: dtype, each, args }
+    }
+
+    /// Sets the second dtype of the call.
+    #[inline]
+    #[must_use]
+    pub fn with_to(self, to: DType) -> Call<'c, 'a> {
+        Call { to, ..self }
     }
 
     /// The arguments, in the order of the row's parameters.
@@ -105,6 +114,8 @@ pub struct EachLoop {
     kernel: &'static Kernel,
     /// The type of the op to which the kernel belongs.
     of: TypeId,
+    /// True if this type has no fields, so that the kernel reads nothing from the op.
+    is_empty: bool,
     /// True if the result has the elements of the operand.
     is_identity: bool,
 }
@@ -114,18 +125,37 @@ impl EachLoop {
     #[inline(always)]
     pub fn new<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> EachLoop {
         let is_identity = const { is_identity::<F>(T::DTYPE, <F::Out as Element>::DTYPE) };
-        EachLoop { kernel: kernel::kernel::<N, T, F>(), of: TypeId::of::<F>(), is_identity }
+        EachLoop {
+            kernel: kernel::kernel::<N, T, F>(),
+            of: TypeId::of::<F>(),
+            is_empty: size_of::<F>() == 0,
+            is_identity,
+        }
     }
 
     /// The loop of an op over operands of the dtypes `X`.
     #[inline(always)]
     pub fn of_mixed<X: Elements, F: EachOf<X> + EachSource>() -> EachLoop {
-        EachLoop { kernel: kernel::kernel_of::<X, F>(), of: TypeId::of::<F>(), is_identity: false }
+        EachLoop {
+            kernel: kernel::kernel_of::<X, F>(),
+            of: TypeId::of::<F>(),
+            is_empty: size_of::<F>() == 0,
+            is_identity: false,
+        }
     }
 
     /// Returns whether the result has the elements of the operand.
     pub(crate) fn is_identity(&self) -> bool {
         self.is_identity
+    }
+
+    /// Returns the kernel, which belongs to an op without fields.
+    ///
+    /// # Panics
+    /// If the loop was made for another type. Only a mistake in generated code can cause this.
+    pub(crate) fn kernel_without_fields(&self) -> &'static Kernel {
+        assert!(self.is_empty, "the op has no fields");
+        self.kernel
     }
 
     /// Returns the kernel, which belongs to ops of the type `F`.

@@ -74,6 +74,14 @@ impl<'a> Call<'_, 'a> {
         }
     }
 
+    /// Returns the array at the given place of the first list of arrays among the arguments.
+    pub(crate) fn list_item(&self, place: usize) -> Option<ArrayRef<'a>> {
+        self.args.iter().find_map(|arg| match arg {
+            Arg::Arrays(xs) => xs.get(place).copied(),
+            _ => None,
+        })
+    }
+
     /// Returns the array that the op changes, if the op has a target.
     pub(crate) fn target(&self) -> Option<ArrayRef<'_>> {
         self.args.iter().find_map(|arg| match arg {

@@ -5,7 +5,7 @@ use super::{
     kernel::Kernel,
     raw::{RawArray, View},
     run::run_over,
-    typed::{Change, Changeable, Typed},
+    typed::{Change, Changeable, ItemOrCopy, Typed},
 };
 use crate::{
     At, Axes, DType, DynArray, EachSource, Element, Error, FoldSource, Result, dispatch,
@@ -124,6 +124,18 @@ impl ToValue for Change {
     }
 }
 
+impl ToValue for ItemOrCopy {
+    fn to_value(self, call: &Call<'_, '_>) -> Result<ArrayValue> {
+        match self {
+            ItemOrCopy::Copy(array) => array.to_value(call),
+            ItemOrCopy::Item(place) => match call.list_item(place) {
+                Some(ArrayRef::Numpyish(x)) => Ok(ArrayValue::Numpyish(x.handle())),
+                _ => Err(Error::argument(call.op, "a list of arrays is needed")),
+            },
+        }
+    }
+}
+
 /// Applies an elementwise op to the arguments at `places`.
 ///
 /// # Panics
@@ -132,6 +144,17 @@ pub fn each<F: EachSource>(call: &mut Call<'_, '_>, f: &F, places: &[usize]) -> 
     let each = call.each.expect("a call of an elementwise op has its loop");
     // SAFETY: the kernel belongs to ops of the type `F`.
     unsafe { applied(call, each.kernel_of::<F>(), ptr::from_ref(f).cast(), each.is_identity(), places) }
+}
+
+/// Applies an elementwise op without fields to the arguments at `places`, like [`each`]. The type of the op may depend
+/// on the second dtype of the call.
+///
+/// # Panics
+/// If the call has no loop of an op without fields, which only a mistake in generated code can cause.
+pub fn each_without_fields(call: &mut Call<'_, '_>, places: &[usize]) -> Result<Outputs> {
+    let each = call.each.expect("a call of an elementwise op has its loop");
+    // SAFETY: the kernel belongs to an op without fields, so a reference to it can have any address.
+    unsafe { applied(call, each.kernel_without_fields(), ptr::dangling(), each.is_identity(), places) }
 }
 
 /// # Safety

@@ -84,12 +84,17 @@ fn widened(op: &'static str, x: View<'_>, to: &[usize]) -> Result<RawArray> {
 }
 
 /// Broadcasts all arrays to one shape.
-pub fn broadcast_arrays<T: Element>(_: &Numpyish, xs: &[&NdArray<T>]) -> Result<Vec<NdArray<T>>> {
-    const OP: &str = "broadcast_arrays";
-    let to = rules::broadcast_all(OP, xs.iter().map(|x| x.shape()))?;
-    // an array that already has the shape is shared instead of copied
-    let each = |x: &&NdArray<T>| if x.shape() == to { Ok((*x).clone()) } else { typed(widened(OP, view(x), &to)) };
-    xs.iter().map(each).collect()
+pub fn broadcast_arrays(on: OpContext<'_>, xs: &[View<'_>]) -> Result<Vec<ItemOrCopy>> {
+    let to = rules::broadcast_all(on.op, xs.iter().map(|x| x.shape))?;
+    let mut all = rules::list(on.op, xs.len())?;
+    for (place, x) in xs.iter().enumerate() {
+        // an array that already has the shape is shared instead of copied
+        all.push(match x.shape == to {
+            true => ItemOrCopy::Item(place),
+            false => ItemOrCopy::Copy(widened(on.op, *x, &to)?),
+        });
+    }
+    Ok(all)
 }
 
 /// Joins arrays along one axis. If `axis` is `None`, flattens the arrays and joins them.

@@ -126,6 +126,24 @@ impl<T: Element> Finish<NdArray<T>, &NdArray<T>> for Change {
     }
 }
 
+/// A result of an op that takes a list of arrays: an array of the list, or a copy in new memory.
+#[derive(Debug)]
+pub enum ItemOrCopy {
+    /// The array at this place of the list. The result shares its memory.
+    Item(usize),
+    /// A copy in new memory.
+    Copy(RawArray),
+}
+
+impl<T: Element> Finish<NdArray<T>, &[&NdArray<T>]> for ItemOrCopy {
+    fn finish(self, _: &'static str, xs: &[&NdArray<T>]) -> Result<NdArray<T>> {
+        Ok(match self {
+            ItemOrCopy::Item(place) => xs[place].clone(),
+            ItemOrCopy::Copy(array) => T::numpyish_typed(array),
+        })
+    }
+}
+
 /// An array of any dtype, whose elements an op changes in place.
 pub trait Changeable {
     /// A view of the array.

@@ -3,6 +3,7 @@
 
 use backends::{Result, prelude::*};
 
+pub mod calls;
 pub mod counted;
 pub mod kernels;
 pub mod naive;

@@ -169,7 +169,10 @@ impl Expand<'_> {
                 _ => quote!(#arg::from(#n)),
             }
         });
-        let each = if self.has_loop(op) { quote!(Some(#item::each_loop::<T>())) } else { quote!(None) };
+        let second = op.second.is_some().then(|| quote!(U,));
+        let each = if self.has_loop(op) { quote!(Some(#item::each_loop::<#second T>())) } else { quote!(None) };
+        let of = quote!(<T as #rt::Element>::DTYPE);
+        let to = if op.second.is_some() { quote!(<U as #rt::Element>::DTYPE) } else { of.clone() };
         let one = |e: Elem, function: &str| {
             let (e, function) = (elem(e, op), id(function));
             quote!(#rt::entry::#function::<#ty, #e>)
@@ -200,7 +203,7 @@ impl Expand<'_> {
         quote! {
             #(#owned)*
             let mut #args = [#(#values),*];
-            match #rt::entry::run(#on, #item::ROW, <T as #rt::Element>::DTYPE, #each, &mut #args) {
+            match #rt::entry::run(#on, #item::ROW, (#of, #to), #each, &mut #args) {
                 Ok(#outputs) => #finish,
                 Err(why) => Err(why),
             }
@@ -210,7 +213,7 @@ impl Expand<'_> {
     /// Generates the arm for the variant `Watched`. Between the messages to the watcher, the arm runs the op on the
     /// backend inside this variant, which is a backend of the same enum.
     fn watched_arm(&self, op: &Op, any: &Any, again: Option<&TokenStream>) -> TokenStream {
-        let (rt, name, b) = (self.rt(), &any.name, hidden("b"));
+        let (rt, name, b, running) = (self.rt(), &any.name, hidden("b"), hidden("running"));
         let watched = quote!(&**#b);
         let args: Vec<TokenStream> = op
             .positional()
@@ -222,10 +225,18 @@ impl Expand<'_> {
         let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
         let call = again.cloned().unwrap_or_else(|| self.call_within(op, &args, options.as_ref()));
         let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &call));
-        // puts the rare case into a separate closure, because otherwise the usual arms would have to save more
+        // an op that is written in terms of other ops runs on the enum itself, so that these ops pass through the function
+        let intercepted = !self.model.backends.iter().any(|b| op.maps.get(&b.name).is_some_and(Map::is_free));
+        let intercepted = intercepted.then(|| quote! {
+            #name::Intercepted(#b) => {
+                #rt::located(#rt::rarely(|| { let mut #running = (); #run }), (::core::file!(), ::core::line!()))
+            }
+        });
+        // puts the rare cases into separate closures, because otherwise the usual arms would have to save more
         // registers
         quote! {
             #name::Watched(#b) => #rt::located(#rt::rarely(|| { #begin #run }), (::core::file!(), ::core::line!())),
+            #intercepted
         }
     }
 

@@ -47,7 +47,7 @@ pub const GROUPS: [Group; 13] = [
     Group {
         name: "programs",
         of: "example programs, the command line, tables of users",
-        targets: &["any_of", "bare", "cli", "counted", "kinds", "naive", "odd_names", "program", "programs"],
+        targets: &["any_of", "bare", "cli", "counted", "intercepted", "kinds", "naive", "odd_names", "program", "programs"],
         others: &["--examples"],
     },
     Group { name: "unit", of: "unit tests of the libraries and programs", targets: &[], others: &["--lib", "--bins"] },
