@@ -19,6 +19,9 @@ enum Made<B: Arrays> {
     Target(DynArray<B>),
     /// For each item of a list, the array that was made from it, if any.
     Items(Vec<Option<DynArray<B>>>),
+    Axes(Axes),
+    Lengths(Lengths),
+    Number(Number),
     Usizes(Vec<usize>),
     Isizes(Vec<isize>),
     Slices(Vec<Slice>),
@@ -110,8 +113,10 @@ impl<'a, B: Arrays> Args<'a, B> {
     /// Makes the arrays and lists from which the argument borrows.
     fn make(&self, place: usize, dtype: DType) -> Result<Made<B>> {
         let param = &self.op.params[place];
-        if param.default.is_some() && self.find(place).is_none() {
-            return Ok(Made::Nothing);
+        if let Some(default) = &param.default
+            && self.find(place).is_none()
+        {
+            return Ok(made_of_default(param, default));
         }
         Ok(match param.kind {
             ParamKind::Array(e) => self.made_array(place, self.array_value(place), e.dtype(dtype))?,
@@ -161,6 +166,9 @@ impl<'a, B: Arrays> Args<'a, B> {
                 }
                 Made::Items(all)
             }
+            ParamKind::Axes => Made::Axes(self.get(place)?),
+            ParamKind::Lengths => Made::Lengths(self.get(place)?),
+            ParamKind::Number => Made::Number(self.get(place)?),
             ParamKind::Shape => Made::Usizes(self.get(place)?),
             ParamKind::Signed => Made::Isizes(self.get(place)?),
             ParamKind::Widths => Made::Usizes(self.get::<Widths>(place)?.as_slice().to_vec()),
@@ -204,13 +212,16 @@ impl<'a, B: Arrays> Args<'a, B> {
         if let Some(default) = &param.default
             && self.find(place).is_none()
         {
-            return Ok(Some(of_default(param, default)));
+            return Ok(of_default(param, default));
         }
         let plain = match param.kind {
             ParamKind::Array(_)
             | ParamKind::Target(_)
             | ParamKind::Arrays(_)
             | ParamKind::Index
+            | ParamKind::Axes
+            | ParamKind::Lengths
+            | ParamKind::Number
             | ParamKind::Shape
             | ParamKind::Signed
             | ParamKind::Widths
@@ -225,13 +236,8 @@ impl<'a, B: Arrays> Args<'a, B> {
                 _ => return self.number_of(place, e, dtype),
             },
             ParamKind::Scalar => Arg::Element(self.raw_scalar(place, dtype)?),
-            ParamKind::Axes => Arg::Axes(self.get::<Axes>(place)?),
-            ParamKind::Lengths => Arg::Lengths(self.get::<Lengths>(place)?),
-            ParamKind::Number => Arg::Number(self.get::<Number>(place)?),
-            ParamKind::Axis => Arg::Integer(self.get::<isize>(place)? as i128),
-            ParamKind::AxisOrAll => {
-                self.get::<Option<isize>>(place)?.map_or(Arg::Absent, |axis| Arg::Integer(axis as i128))
-            }
+            ParamKind::Axis => Arg::from(self.get::<isize>(place)?),
+            ParamKind::AxisOrAll => Arg::from(self.get::<Option<isize>>(place)?),
             ParamKind::Bytes => Arg::Bytes(self.bytes(place)?),
             ParamKind::Text => Arg::Text(self.text(place)?),
             ParamKind::Plain(of) | ParamKind::Maybe(of) => self.plain_number(place, of)?,
@@ -253,10 +259,10 @@ impl<'a, B: Arrays> Args<'a, B> {
         Ok(match of {
             PlainInfo::F64 => Arg::Real(self.get(place)?),
             PlainInfo::Bool => Arg::Bool(self.get(place)?),
-            PlainInfo::Usize => Arg::Integer(self.get::<usize>(place)? as i128),
-            PlainInfo::Isize => Arg::Integer(self.get::<isize>(place)? as i128),
-            PlainInfo::I64 => Arg::Integer(self.get::<i64>(place)?.into()),
-            PlainInfo::U64 => Arg::Integer(self.get::<u64>(place)?.into()),
+            PlainInfo::Usize => Arg::from(self.get::<usize>(place)?),
+            PlainInfo::Isize => Arg::from(self.get::<isize>(place)?),
+            PlainInfo::I64 => Arg::from(self.get::<i64>(place)?),
+            PlainInfo::U64 => Arg::from(self.get::<u64>(place)?),
         })
     }
 
@@ -281,6 +287,9 @@ impl<'a, B: Arrays> Args<'a, B> {
         Ok(match made {
             Made::Array(x) => Arg::Array(array_ref(op, x)?),
             Made::Target(x) => Arg::Target(array_mut(op, x)?),
+            Made::Axes(x) => Arg::Axes(x),
+            Made::Lengths(x) => Arg::Lengths(x),
+            Made::Number(x) => Arg::Number(x),
             Made::Usizes(x) => Arg::Usizes(x),
             Made::Isizes(x) => Arg::Isizes(x),
             Made::Slices(x) => Arg::Slices(x),
@@ -349,23 +358,32 @@ fn open_end(op: &'static str, dtype: DType, is_upper: bool) -> Result<RawElement
     ] => Ok(RawElement::of(if is_upper { T::HIGHEST } else { T::LOWEST })))
 }
 
-/// The argument of a parameter whose default the call does not override.
-fn of_default<'a>(param: &ParamInfo, default: &DefaultInfo) -> Arg<'a> {
+/// The default of a parameter, if the argument of the entry borrows it.
+fn made_of_default<B: Arrays>(param: &ParamInfo, default: &DefaultInfo) -> Made<B> {
     match (*default, param.kind) {
+        (DefaultInfo::All, ParamKind::Axes) => Made::Axes(Axes::All),
+        (DefaultInfo::Axes(axes), _) => Made::Axes(Axes::list(axes.iter().map(|&axis| axis.into()))),
+        (DefaultInfo::Integer(axis), ParamKind::Axes) => Made::Axes(Axes::list([axis as isize])),
+        (DefaultInfo::Integer(x), ParamKind::Number) => Made::Number(Number::Integer(x)),
+        (DefaultInfo::Number(x), ParamKind::Number) => Made::Number(Number::Real(x)),
+        _ => Made::Nothing,
+    }
+}
+
+/// The argument of a parameter whose default the call does not override; `None` if the argument borrows the default.
+fn of_default<'a>(param: &ParamInfo, default: &DefaultInfo) -> Option<Arg<'a>> {
+    Some(match (*default, param.kind) {
         (DefaultInfo::None, _) | (DefaultInfo::All, ParamKind::AxisOrAll) => Arg::Absent,
-        (DefaultInfo::All, _) => Arg::Axes(Axes::All),
+        (_, ParamKind::Axes | ParamKind::Number) | (DefaultInfo::All | DefaultInfo::Axes(_), _) => return None,
         (DefaultInfo::Bool(x), _) => Arg::Bool(x),
-        (DefaultInfo::Integer(x), ParamKind::Number) => Arg::Number(Number::Integer(x)),
-        (DefaultInfo::Number(x), ParamKind::Number) => Arg::Number(Number::Real(x)),
         (DefaultInfo::Integer(x), ParamKind::Plain(PlainInfo::F64) | ParamKind::Maybe(PlainInfo::F64)) => {
             Arg::Real(x as f64)
         }
-        (DefaultInfo::Integer(x), _) => Arg::Integer(x),
+        (DefaultInfo::Integer(x), _) => Arg::Integer(x as u64),
         (DefaultInfo::Number(x), _) => Arg::Real(x),
-        (DefaultInfo::Axes(axes), _) => Arg::Axes(Axes::list(axes.iter().map(|&axis| axis.into()))),
         (DefaultInfo::Choice(name), ParamKind::Choice(names)) => {
             Arg::Choice(names.iter().position(|other| *other == name).unwrap_or(0))
         }
         (DefaultInfo::Choice(_), _) => Arg::Absent,
-    }
+    })
 }

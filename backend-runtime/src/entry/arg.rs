@@ -21,15 +21,15 @@ pub enum Arg<'a> {
     /// A list of indices.
     Index(Vec<IndexItem<'a>>),
     /// Several axes, or all axes.
-    Axes(Axes),
+    Axes(&'a Axes),
     /// Lengths of axes.
-    Lengths(Lengths),
+    Lengths(&'a Lengths),
     /// A list of lengths or widths.
     Usizes(&'a [usize]),
     /// A list of integers.
     Isizes(&'a [isize]),
     /// A number that is converted to the dtype of an array.
-    Number(Number),
+    Number(&'a Number),
     /// A slice for each axis.
     Slices(&'a [Slice]),
     /// Bytes.
@@ -38,8 +38,8 @@ pub enum Arg<'a> {
     Text(&'a str),
     /// A bool.
     Bool(bool),
-    /// An integer, a length or an axis.
-    Integer(i128),
+    /// An integer, a length or an axis. An integer with a sign has the 64 bits of its two's complement.
+    Integer(u64),
     /// A real number.
     Real(f64),
     /// The position of a name in the list of a choice's names.

@@ -2,7 +2,7 @@
 
 use super::{Arg, ArrayRef, ArrayValue, Call, IndexItem};
 use crate::{
-    self as rt, Arrays, DynArray, IndexArg, Number, OpInfo, ParamInfo, ParamKind, Result,
+    self as rt, Arrays, DynArray, IndexArg, Number, OpInfo, ParamInfo, ParamKind, PlainInfo, Result,
     by_name::{ToLiteral, to_array},
     dispatch,
     raw::RawElement,
@@ -26,7 +26,11 @@ impl ToLiteral for Literal<'_, '_> {
             Arg::Bytes(x) => x.text(),
             Arg::Text(x) => x.text(),
             Arg::Bool(x) => x.text(),
-            Arg::Integer(x) => x.to_string(),
+            Arg::Integer(x) => match self.param.kind {
+                ParamKind::Plain(PlainInfo::Usize | PlainInfo::U64)
+                | ParamKind::Maybe(PlainInfo::Usize | PlainInfo::U64) => x.to_string(),
+                _ => (*x as i64).to_string(),
+            },
             Arg::Real(x) => x.text(),
             Arg::Choice(place) => match self.param.kind {
                 ParamKind::Choice(names) => names[*place].text(),
@@ -92,8 +96,15 @@ pub fn described<B: Arrays, R>(
         };
         args.push((literal.param.name, arg));
     }
-    let call =
-        rt::Call { info: Some(info), op, formula: None, dtype: call.dtype, to: (!info.to_dtypes.is_empty()).then_some(call.to), is_composed: false, args: &args };
+    let call = rt::Call {
+        info: Some(info),
+        op,
+        formula: None,
+        dtype: call.dtype,
+        to: (!info.to_dtypes.is_empty()).then_some(call.to),
+        is_composed: false,
+        args: &args,
+    };
     pass(&call)
 }
 

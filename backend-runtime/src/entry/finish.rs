@@ -140,15 +140,15 @@ macro_rules! from {
     )*};
 }
 from! {
-    Axes => |x| Arg::Axes(x);
-    Lengths => |x| Arg::Lengths(x);
-    Number => |x| Arg::Number(x);
+    &'a Axes => |x| Arg::Axes(x);
+    &'a Lengths => |x| Arg::Lengths(x);
+    &'a Number => |x| Arg::Number(x);
     bool => |x| Arg::Bool(x);
     f64 => |x| Arg::Real(x);
-    isize => |x| Arg::Integer(x as i128);
-    usize => |x| Arg::Integer(x as i128);
-    i64 => |x| Arg::Integer(x.into());
-    u64 => |x| Arg::Integer(x.into());
+    isize => |x| Arg::Integer(x as u64);
+    usize => |x| Arg::Integer(x as u64);
+    i64 => |x| Arg::Integer(x as u64);
+    u64 => |x| Arg::Integer(x);
     &'a [usize] => |x| Arg::Usizes(x);
     &'a [isize] => |x| Arg::Isizes(x);
     &'a [Slice] => |x| Arg::Slices(x);

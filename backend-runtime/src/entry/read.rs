@@ -32,15 +32,15 @@ impl<'a> Call<'_, 'a> {
 
     copied! {
         /// Returns axes.
-        axes: Axes(x) => *x, Axes;
+        axes: Axes(x) => **x, Axes;
         /// Returns lengths of axes.
-        lengths: Lengths(x) => *x, Lengths;
+        lengths: Lengths(x) => **x, Lengths;
         /// Returns a list of lengths or widths.
         usizes: Usizes(x) => x, &'a [usize];
         /// Returns a list of integers.
         isizes: Isizes(x) => x, &'a [isize];
         /// Returns a number.
-        number: Number(x) => *x, Number;
+        number: Number(x) => **x, Number;
         /// Returns a list of slices.
         slices: Slices(x) => x, &'a [Slice];
         /// Returns bytes.
@@ -56,7 +56,7 @@ impl<'a> Call<'_, 'a> {
         /// Returns an integer of 64 bits.
         i64: Integer(x) => *x as i64, i64;
         /// Returns an unsigned integer of 64 bits.
-        u64: Integer(x) => *x as u64, u64;
+        u64: Integer(x) => *x, u64;
         /// Returns a real number.
         f64: Real(x) => *x, f64;
         /// Returns the position of a name in the list of a choice's names.

@@ -2,16 +2,16 @@
 //! the same memory.
 
 use super::{
-    NdArray, Numpyish, OpContext,
+    OpContext,
     buffer::Buffer,
     convert::Value,
     copy,
-    raw::{RawArray, View, view},
+    raw::{RawArray, View},
     region::Region,
-    typed::{Change, Step, typed},
+    typed::{Change, ItemOrCopy, Step},
 };
 use crate::{
-    Axes, Element, Error, Number, PadMode, Result, dispatch,
+    Axes, Error, Number, PadMode, Result, dispatch,
     rules::{self, Repeats, Roll},
 };
 
@@ -402,6 +402,7 @@ mod tests {
     };
     use crate::Arrays;
     use crate::numpyish::fft::typed::{fftshift, ifftshift};
+    use crate::numpyish::{NdArray, Numpyish};
     use ndarray::{Axis, Dimension};
 
     const B: Numpyish = Numpyish::new();

@@ -47,7 +47,9 @@ impl Expand<'_> {
                 }
                 kind => self.code(kind, op, &hidden("K")).function,
             };
-            quote!(#n: #of)
+            let changes = any.is_watched && matches!(p.kind, Kind::Array(_) | Kind::Operand(..)) && self.gives(op, p);
+            let mutable = changes.then(|| quote!(mut));
+            quote!(#mutable #n: #of)
         });
         let names = op.positional().map(|p| id(&p.name));
         let (options, given) = op
@@ -124,17 +126,22 @@ impl Expand<'_> {
         quote!(match #on { #watched #entered #(#arms)* #rest })
     }
 
+    /// Returns whether the row's entry may overwrite the array of a parameter, if the array is given by value.
+    fn gives(&self, op: &Op, param: &Param) -> bool {
+        match param.kind {
+            Kind::Operand(..) => !self.entries(op).is_empty(),
+            Kind::Array(_) => self.has_loop(op) && param.default.is_none(),
+            _ => false,
+        }
+    }
+
     /// Generates the call of the row's entry on the backend `on`, and the conversions of its arguments and results.
     fn run_entry(&self, op: &Op, any: &Any, on: &TokenStream) -> TokenStream {
         let (rt, name, item, ty) = (self.rt(), &op.name, self.item_path(op), &any.name);
         let (arg, args, outputs) = (quote!(#rt::entry::Arg), hidden("args"), hidden("outputs"));
         let reuses = self.has_loop(op);
-        let owned = op.params.iter().filter(|p| match p.kind {
-            Kind::Operand(..) => true,
-            Kind::Array(_) => reuses && p.default.is_none(),
-            _ => false,
-        });
-        let owned = owned.map(|p| {
+        // without a function for each dtype, the variables of the method's arguments are not mutable
+        let owned = op.params.iter().filter(|p| !has_plain_arguments(op) && self.gives(op, p)).map(|p| {
             let n = id(&p.name);
             quote!(let mut #n = #n;)
         });
@@ -164,6 +171,8 @@ impl Expand<'_> {
                 Kind::Index => quote!(#arg::index::<#ty>(#n)),
                 Kind::Scalar => quote!(#arg::element(#n)),
                 Kind::Choice(_) => quote!(#arg::Choice(#n as usize)),
+                Kind::Lengths if p.default == Some(DefaultValue::None) => quote!(#arg::from(#n.as_ref())),
+                Kind::Axes | Kind::Lengths | Kind::Number => quote!(#arg::from(&#n)),
                 Kind::Widths => quote!(#arg::from(#n.as_slice())),
                 Kind::Signed => quote!(#arg::from(&*#n)),
                 _ => quote!(#arg::from(#n)),
@@ -227,9 +236,11 @@ impl Expand<'_> {
         let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &call));
         // an op that is written in terms of other ops runs on the enum itself, so that these ops pass through the function
         let intercepted = !self.model.backends.iter().any(|b| op.maps.get(&b.name).is_some_and(Map::is_free));
-        let intercepted = intercepted.then(|| quote! {
-            #name::Intercepted(#b) => {
-                #rt::located(#rt::rarely(|| { let mut #running = (); #run }), (::core::file!(), ::core::line!()))
+        let intercepted = intercepted.then(|| {
+            quote! {
+                #name::Intercepted(#b) => {
+                    #rt::located(#rt::rarely(|| { let mut #running = (); #run }), (::core::file!(), ::core::line!()))
+                }
             }
         });
         // puts the rare cases into separate closures, because otherwise the usual arms would have to save more
