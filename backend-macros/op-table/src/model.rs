@@ -453,7 +453,8 @@ pub struct Rule {
     pub function: Result<Box<Op>, String>,
 }
 
-/// The facts of a row that appear only on its reference page. No code is generated from them.
+/// The facts of a row that appear on its reference page. No code is generated from them, except that the ranks of a
+/// parallel program agree on some of the `errors`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reference {
     /// The description of the result, if it cannot be derived from the row.
