@@ -196,6 +196,8 @@ pub struct Accuracy {
     pub sqrt_n: bool,
     /// True if only shape and dtype are checked.
     pub shape: bool,
+    /// True if only dtype and number of axes are checked, because lengths and elements differ from backend to backend.
+    pub ndim: bool,
 }
 
 /// A group of ops, for which a trait is generated.
