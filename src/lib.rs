@@ -40,11 +40,11 @@ pub use runtime::{
     ArrayAttributes, ArrayList, Arrays, Axes, Bits, Boundary, Cause, ComplexFloat, ConvolutionMethod, ConvolutionMode,
     CustomGradient, DType, DTypeKind, DefaultInfo, DeviceInfo, DeviceKind, DynArray, Earlier, Element, ElementInfo,
     Error, Float, Highest, HostArray, Index, IndexMode, Indices, Integer, Interpolation, IntoArray, IntoAxis,
-    IntoAxisOrAll, IntoBound, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, LinearMap, Lowest,
-    MatrixNorm, MemoryInfo, MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo, Operand, Ordered, PadMode,
-    ParamInfo, ParamKind, PlainInfo, Precision, PrecisionScope, QrMode, Real, RealNumeric, Result, ResultInfo, Side,
-    SignedNumbers, Slice, Value, WideFloat, can_cast, dispatch, enter_precision, finfo, iinfo, numpyish::Numpyish,
-    precision, result_type, set_default_precision,
+    IntoAxisOrAll, IntoBound, IntoHost, IntoIndex, IntoIndices, IntoOperand, IntoWidths, Lengths, LinearMap,
+    LossReduction, Lowest, MatrixNorm, MemoryInfo, MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo,
+    Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, PrecisionScope, QrMode, Real, RealNumeric,
+    Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, dispatch, enter_precision, finfo,
+    iinfo, numpyish::Numpyish, precision, result_type, set_default_precision,
 };
 
 #[cfg(feature = "cuda")]
@@ -109,6 +109,8 @@ pub mod lazy;
 pub mod linalg;
 #[doc(hidden)]
 pub mod manipulation;
+#[doc(hidden)]
+pub mod networks;
 pub mod nufft;
 mod out;
 mod precision;

@@ -26,8 +26,8 @@ pub use crate::{ArrayAttributes, Arrays, IntoLazy, Show, Watch, WriteTo};
 // the ops, a trait for each group
 #[doc(no_inline)]
 pub use crate::{
-    Casting, Convolution, Creation, Elementwise, Fft, Images, Indexing, Linalg, Manipulation, Random, Reduction,
-    Sorting, Special, Statistics,
+    Casting, Convolution, Creation, Elementwise, Fft, Images, Indexing, Linalg, Manipulation, Networks, Random,
+    Reduction, Sorting, Special, Statistics,
 };
 
 // dtypes
@@ -43,6 +43,6 @@ pub use crate::{DynArray, HostArray};
 // values and structs of options, and structs of results
 #[doc(no_inline)]
 pub use crate::{
-    Axes, Boundary, ConvolutionMethod, ConvolutionMode, IndexMode, Interpolation, MatrixNorm, MeshIndexing, Norm,
-    PadMode, QrMode, Side, options::*, results::*,
+    Axes, Boundary, ConvolutionMethod, ConvolutionMode, IndexMode, Interpolation, LossReduction, MatrixNorm,
+    MeshIndexing, Norm, PadMode, QrMode, Side, options::*, results::*,
 };

@@ -2,7 +2,7 @@
 //! elements by random indices.
 
 use crate::{
-    AllOptions, ArgsortOptions, Backend, CumulativeSumOptions, Element, Error, Integer, Real, Result,
+    AllOptions, ArgsortOptions, Backend, CumulativeSumOptions, Element, Error, Float, Integer, Real, Result,
     SearchsortedOptions, Side, manipulation::part, runtime::rules,
 };
 
@@ -170,4 +170,15 @@ fn races<B: Backend, T: Real>(
     let first = part(b, &order, 1, 0..size as i128)?;
     let arrived = b.less(b.take_along_axis(times, &first, 1)?, f64::INFINITY)?;
     b.r#where(arrived, first, n as i64)
+}
+
+/// Sets each element to 0 with the probability `p`, and divides the other elements by `1 - p`.
+pub fn dropout<B: Backend, T: Float>(b: &B, x: &B::Array<T>, p: f64) -> Result<B::Array<T>> {
+    const OP: &str = "dropout";
+    rules::check_probability(OP, p)?;
+    // the numbers have the same dtype for all elements, so that the same elements are kept in every dtype
+    let kept = b.random_uniform::<f32>(b.shape(x)).and_then(|units| b.greater_equal(units, p as f32));
+    let kept = kept.map_err(|e| e.within(OP))?;
+    let (scale, none) = (if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 }, T::ZERO);
+    expr!(b, where(kept, x * scale, none))
 }

@@ -358,8 +358,9 @@ fn accuracy(op: &Op, model: &Model) -> TokenStream {
     let Some(a) = model.accuracies.iter().find(|a| a.name == op.accuracy) else {
         return quote!(Accuracy { own_ulp: #own_ulp, ..Accuracy::EXACT });
     };
-    let (ulp, rtol, sqrt_n, shape) = (a.ulp.unwrap_or(0.0), pairs(&a.rtol), a.sqrt_n, a.shape);
-    quote!(Accuracy { ulp: #ulp, rtol: #rtol, sqrt_n: #sqrt_n, shape: #shape, own_ulp: #own_ulp })
+    let (ulp, rtol, sqrt_n) = (a.ulp.unwrap_or(0.0), pairs(&a.rtol), a.sqrt_n);
+    let (shape, ndim) = (a.shape, a.ndim);
+    quote!(Accuracy { ulp: #ulp, rtol: #rtol, sqrt_n: #sqrt_n, shape: #shape, ndim: #ndim, own_ulp: #own_ulp })
 }
 
 /// Generates tests that call the row's op with random arguments in every dtype. The op must return a result or an

@@ -243,6 +243,18 @@ choice! {
     }
 }
 
+choice! {
+    /// The value of a loss function: the loss of each element, or one number that is computed from these losses.
+    LossReduction {
+        /// The loss of each element.
+        Each = "each",
+        /// The mean of the losses.
+        Mean = "mean",
+        /// The sum of the losses.
+        Sum = "sum",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

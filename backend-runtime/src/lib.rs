@@ -57,8 +57,8 @@ pub use attributes::ArrayAttributes;
 pub use available::available;
 pub use by_name::{DynArray, Value};
 pub use choice::{
-    Boundary, ConvolutionMethod, ConvolutionMode, IndexMode, Interpolation, MatrixNorm, MeshIndexing, Norm, PadMode,
-    QrMode, Side, same_names,
+    Boundary, ConvolutionMethod, ConvolutionMode, IndexMode, Interpolation, LossReduction, MatrixNorm, MeshIndexing,
+    Norm, PadMode, QrMode, Side, same_names,
 };
 pub use device::{DeviceInfo, DeviceKind, MemoryInfo};
 #[doc(hidden)]

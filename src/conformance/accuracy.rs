@@ -15,6 +15,9 @@ pub struct Accuracy {
     pub sqrt_n: bool,
     /// True if only shape and dtype are guaranteed.
     pub shape: bool,
+    /// True if only dtype and number of axes are guaranteed, because lengths and elements differ from backend to
+    /// backend.
+    pub ndim: bool,
     /// Values of `ulp` for some dtypes of this op. For these dtypes they replace both `ulp` and `rtol`.
     pub own_ulp: &'static [(DType, f64)],
 }
@@ -30,6 +33,8 @@ pub(crate) enum Tolerance {
     Relative(f64),
     /// Only shape and dtype must be equal.
     Shape,
+    /// Only dtype and number of axes must be equal.
+    Ndim,
 }
 
 impl Tolerance {
@@ -38,7 +43,7 @@ impl Tolerance {
         match self {
             Tolerance::Ulp(ulp) => Tolerance::Ulp(2.0 * ulp),
             Tolerance::Relative(rtol) => Tolerance::Relative(2.0 * rtol),
-            Tolerance::Exact | Tolerance::Shape => self,
+            Tolerance::Exact | Tolerance::Shape | Tolerance::Ndim => self,
         }
     }
 }
@@ -46,12 +51,16 @@ impl Tolerance {
 impl Accuracy {
     /// Results must be equal bit for bit. This constant is the base of other accuracies: `Accuracy { ulp: 4.0,
     /// ..Accuracy::EXACT }`.
-    pub const EXACT: Accuracy = Accuracy { ulp: 0.0, rtol: &[], sqrt_n: false, shape: false, own_ulp: &[] };
+    pub const EXACT: Accuracy =
+        Accuracy { ulp: 0.0, rtol: &[], sqrt_n: false, shape: false, ndim: false, own_ulp: &[] };
 
     /// The tolerance for a result of dtype `result`, if the op is called in `dtype` with arrays of up to `size`
     /// elements.
     pub(crate) fn tolerance(&self, dtype: DType, result: DType, size: usize) -> Tolerance {
         let of = |list: &[(DType, f64)], dtype| list.iter().find(|(d, _)| *d == dtype).map(|(_, value)| *value);
+        if self.ndim {
+            return Tolerance::Ndim;
+        }
         if self.shape {
             return Tolerance::Shape;
         }

@@ -41,7 +41,7 @@ impl<B: Arrays> Suite<B> {
                 if matches!(got, Err(Error::Unsupported { .. })) && self.is_partial() {
                     return;
                 }
-                if let Some(why) = disagreement(&got, &expected) {
+                if let Some(why) = disagreement(&got, &expected, row.accuracy.ndim) {
                     told.push(format!("`{text}`: {why}"));
                 }
             }
@@ -60,17 +60,20 @@ fn outcome<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str, call: Call<B
 
 /// Describes the difference between two outcomes, if any. One backend may lack the memory for a call that the other
 /// backend can compute; this difference is ignored, unless the requested size exceeds any memory. Errors in copying to
-/// or from the backend are ignored, because they are not errors of the op.
-fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>) -> Option<String> {
+/// or from the backend are ignored, because they are not errors of the op. If `ndim` is true, the lengths of results may
+/// differ.
+fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>, ndim: bool) -> Option<String> {
     let of_host = |why: &Error| matches!(why, Error::Memory { op: "to_ndarray" | "from_ndarray", .. });
     let refused = |why: &Error| matches!(why, Error::Memory { bytes, .. } if *bytes != usize::MAX);
     let shapes = |values: &[Values]| values.iter().map(|v| format!("{} {:?}", v.dtype, v.shape)).collect::<Vec<_>>();
+    let axes = |values: &[Values]| values.iter().map(|v| (v.dtype, v.shape.len())).collect::<Vec<_>>();
     let same = match (got, expected) {
         (Err(why), _) | (_, Err(why)) if of_host(why) => true,
         (Err(got), Err(expected)) => {
             got == expected || (refused(got) && refused(expected)) || is_of_a_part(got, expected)
         }
         (Err(why), Ok(_)) | (Ok(_), Err(why)) => refused(why),
+        (Ok(got), Ok(expected)) if ndim => axes(got) == axes(expected),
         (Ok(got), Ok(expected)) => shapes(got) == shapes(expected),
     };
     let told = |outcome: &Result<Vec<Values>>| match outcome {
@@ -98,11 +101,14 @@ mod tests {
 
     #[test]
     fn errors_and_shapes_are_held_to_each_other() {
+        type Outcome = Result<Vec<Values>>;
+        let disagreement = |got: &Outcome, expected: &Outcome| disagreement(got, expected, false);
         let of = |x: &[f64]| Ok(vec![Values::of(&arr1(x).into_dyn().into_shared())]);
         let error = |why: &str| Err(Error::argument("add", why));
         let memory = |bytes| Err(Error::memory("add", bytes));
         assert_eq!(disagreement(&of(&[1.0]), &of(&[2.0])), None, "elements are held to NumPy's elsewhere");
         assert!(disagreement(&of(&[1.0]), &of(&[1.0, 2.0])).is_some());
+        assert_eq!(super::disagreement(&of(&[1.0]), &of(&[1.0, 2.0]), true), None);
         assert!(disagreement(&of(&[1.0]), &error("a")).is_some());
         assert!(disagreement(&error("a"), &error("b")).unwrap().contains("add: a"));
         assert_eq!(disagreement(&error("a"), &error("a")), None);

@@ -21,11 +21,15 @@ pub(crate) fn difference_beside(
     any_zero: bool,
     scale: f64,
 ) -> Option<String> {
-    if (got.dtype, &got.shape) != (expected.dtype, &expected.shape) {
+    let lengths_differ = match tolerance {
+        Tolerance::Ndim => got.shape.len() != expected.shape.len(),
+        _ => got.shape != expected.shape,
+    };
+    if got.dtype != expected.dtype || lengths_differ {
         let (g, e) = (got, expected);
         return Some(format!("a {} array of shape {:?} instead of {} of {:?}", g.dtype, g.shape, e.dtype, e.shape));
     }
-    if tolerance == Tolerance::Shape {
+    if matches!(tolerance, Tolerance::Shape | Tolerance::Ndim) {
         return None;
     }
     if expected.bytes.is_none() {
@@ -137,7 +141,7 @@ fn floats<T: Wide>(
                 let fits = same(g, e, true) || off <= rtol;
                 (!fits).then(|| format!(", off by {off:.3e} of the largest {of}, allowed {rtol:.3e}"))
             }
-            Tolerance::Shape => None,
+            Tolerance::Shape | Tolerance::Ndim => None,
         }
     })
 }
@@ -292,6 +296,8 @@ mod tests {
         assert!(differ(&[1.0], &[1.0, 2.0], Tolerance::Shape).unwrap().contains("[1] instead of float64 of [2]"));
         assert!(difference(&values(&[1_i32]), &values(&[1_i64]), Tolerance::Shape, true).is_some());
         assert_eq!(differ(&[1.0], &[2.0], Tolerance::Shape), None);
+        assert_eq!(differ(&[1.0], &[1.0, 2.0], Tolerance::Ndim), None);
+        assert!(difference(&values(&[1_i32]), &values(&[1_i64]), Tolerance::Ndim, true).is_some());
         let mut empty = values(&[1.0]);
         empty.bytes = None;
         assert!(difference(&values(&[1.0]), &empty, Tolerance::Exact, false).unwrap().contains(REGENERATE));

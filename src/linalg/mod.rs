@@ -1,5 +1,6 @@
 //! Ops of the group `linalg` that are composed of other ops, for any backend.
 
+mod distances;
 mod einsum;
 mod least_squares;
 mod norms;
@@ -7,6 +8,8 @@ mod powers;
 mod products;
 mod sparse;
 
+pub use distances::cdist;
+pub(crate) use distances::{MOST_DIFFERENCES, in_blocks};
 pub use einsum::einsum;
 pub(crate) use least_squares::{Relative, kept_values};
 pub use least_squares::{lstsq, matrix_rank, pinv};

@@ -216,6 +216,8 @@ fn fitting<B: Backend>(b: &B, op: &str, dtype: DType) -> Option<Vec<Value<B>>> {
             vec![numbers(dtype), numbers(dtype.to_real())]
         }
         "convolve" | "correlate" | "fftconvolve" => vec![row(), row()],
+        "batch_norm" => vec![square(), vec![1, 1].into(), vec![1, 1].into()],
+        "nll_loss" | "cross_entropy" => vec![square(), vec![0, 1].into()],
         "conv" | "conv_transpose" | "max_pool" | "avg_pool" => {
             let x = || ops::asarray::call(b, &[vec![vec![vec![1, 0, 1]]].into()], &[("dtype", dtype.into())]).unwrap();
             vec![x(), if op.ends_with("pool") { 2.into() } else { x() }]

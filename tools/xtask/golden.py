@@ -32,6 +32,9 @@ from golden_images import (  # noqa: E402
     _narrow, _ndimage, _affine, _rigid, _zoom, _grid_sample, _extreme, _label, _distances, _peaks, _center_of_mass, _topleft_pad, _extract_center,
     _norm_scores,
 )
+from golden_networks import (  # noqa: E402
+    _layer_norm, _rms_norm, _batch_norm, _group_norm, _mse_loss, _huber_loss, _nll_loss, _cross_entropy, _attention, _cdist, _dropout,
+)  # fmt: skip
 from golden_nufft import _nufft_spread, _nufft_interpolate  # noqa: E402
 from golden_random import (  # noqa: E402
     _units, _random_integers, _random_permutation, _random_choice, _random_shuffle, _random_permutations, _random_subsets,
@@ -116,7 +119,7 @@ SHAPES = {
 }  # fmt: skip
 INDICES = {
     "i": [0, 2, 1], "ii": [[2, 0], [1, 2]], "i0": [], "iv": [1, 0, 1, 2], "ix": [[0, 2], [1, 1], [2, 0]], "rise": [0, 1, 1, 3],
-    "rise0": [0], "rows4": [0, 3, 3, 4],
+    "rise0": [0], "rows4": [0, 3, 3, 4], "classes": [[0, 2, 1, 1], [2, 0, -100, 2]],
 }  # fmt: skip
 
 
@@ -501,6 +504,7 @@ WORDS = {"np": np} | {
         _random_choice, _random_shuffle, _random_permutations, _random_subsets, _random_choice_weighted, _random_subsets_weighted,
         _random_multinomial, _random_exponential, _random_gamma, _random_beta, _random_poisson, _random_binomial, _random_truncated_normal,
         _conv, _conv_transpose, _pool, _convolve, _fftconvolve, _trigonometric, _nufft_spread, _nufft_interpolate,
+        _layer_norm, _rms_norm, _batch_norm, _group_norm, _mse_loss, _huber_loss, _nll_loss, _cross_entropy, _attention, _cdist, _dropout,
     )  # fmt: skip
 }
 

@@ -38,6 +38,16 @@ def products(x, axis, keepdims):
     return x
 
 
+def is_last(x, axis):
+    """Whether the axes are the last ones, in order."""
+    axes = np.atleast_1d(range(x.ndim) if axis is None else axis)
+    return x.ndim > 0 and list(axes % x.ndim) == list(range(x.ndim - len(axes), x.ndim))
+
+
+def reduced(reduction):
+    return "none" if reduction == "each" else reduction
+
+
 # PyTorch's expression for a row, over the row's parameters.
 ROWS = {
     "abs": "torch.abs(x)", "sign": "torch.sgn(x)", "real": "torch.real(x) if x.is_complex() else x * 1", "imag": "torch.imag(x)",
@@ -66,6 +76,15 @@ ROWS = {
     "irfft": "torch.fft.irfft(x, n, axis, norm)", "hfft": "torch.fft.hfft(x, n, axis, norm)", "ihfft": "torch.fft.ihfft(x, n, axis, norm)",
     "fftshift": "torch.fft.fftshift(x, axes_)", "ifftshift": "torch.fft.ifftshift(x, axes_)",
     "flip": "torch.flip(x, axes(x, axis))", "roll": "torch.roll(x, shift, axis) if axis is not None or np.isscalar(shift) else None",
+    "layer_norm": "torch.nn.functional.layer_norm(x, x.shape[x.ndim - len(axes(x, axis)) :], weight, bias, eps) if is_last(x, axis) else None",
+    "rms_norm": "torch.nn.functional.rms_norm(x, x.shape[x.ndim - len(axes(x, axis)) :], weight, eps) if is_last(x, axis) else None",
+    "group_norm": "torch.nn.functional.group_norm(x, groups, weight, bias, eps)",
+    "mse_loss": "torch.nn.functional.mse_loss(*torch.broadcast_tensors(x, target), reduction=reduced(reduction))",
+    "huber_loss": "torch.nn.functional.huber_loss(*torch.broadcast_tensors(x, target), reduction=reduced(reduction), delta=delta)",
+    "nll_loss": "torch.nn.functional.nll_loss(x, target, weight, ignore_index=ignore_index, reduction=reduced(reduction))",
+    "cross_entropy": "torch.nn.functional.cross_entropy(x, target, weight, ignore_index=ignore_index, label_smoothing=label_smoothing, reduction=reduced(reduction))",
+    "scaled_dot_product_attention": "torch.nn.functional.scaled_dot_product_attention(query, key, value, mask, is_causal=causal, scale=scale) if bias is None else torch.nn.functional.scaled_dot_product_attention(query, key, value, bias, scale=scale) if mask is None else None",
+    "cdist": "torch.cdist(x1, x2, p)",
     "where": "torch.where(condition, x1, x2)", "permute_dims": "torch.permute(x, axes_)", "squeeze": "torch.squeeze(x, axis)",
 }  # fmt: skip
 

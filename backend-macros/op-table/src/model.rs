@@ -196,6 +196,8 @@ pub struct Accuracy {
     pub sqrt_n: bool,
     /// True if only shape and dtype are checked.
     pub shape: bool,
+    /// True if only dtype and number of axes are checked, because lengths and elements differ from backend to backend.
+    pub ndim: bool,
 }
 
 /// A group of ops, for which a trait is generated.
@@ -453,7 +455,8 @@ pub struct Rule {
     pub function: Result<Box<Op>, String>,
 }
 
-/// The facts of a row that appear only on its reference page. No code is generated from them.
+/// The facts of a row that appear on its reference page. No code is generated from them, except that the ranks of a
+/// parallel program agree on some of the `errors`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reference {
     /// The description of the result, if it cannot be derived from the row.

@@ -13,7 +13,7 @@ pub const SAMPLES: &[&str] = &[
 ];
 
 /// The names of the samples of dtype int64, which the cases use as indices.
-pub const INDICES: [&str; 8] = ["i", "ii", "i0", "iv", "ix", "rise", "rise0", "rows4"];
+pub const INDICES: [&str; 9] = ["i", "ii", "i0", "iv", "ix", "rise", "rise0", "rows4", "classes"];
 
 /// Returns whether there is a sample of this name and element type.
 pub fn is_sample(name: &str, elem: Elem) -> bool {

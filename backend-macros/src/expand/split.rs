@@ -31,6 +31,17 @@ impl Class {
         }
     }
 
+    /// Returns whether one rank may find an error that the other ranks do not find, because the error depends on the
+    /// elements: an index out of range, or a matrix without factors.
+    fn may_fail_alone(self, op: &Op) -> bool {
+        let has = |error: &str| op.reference.errors.iter().any(|(name, _)| name == error);
+        match self {
+            Class::Whole => false,
+            Class::Matrices => has("Index") || has("Argument"),
+            Class::Each | Class::Lanes | Class::Batch => has("Index"),
+        }
+    }
+
     /// The name of the backend's method that plans the layouts of a call.
     fn method(self) -> Ident {
         id(match self {
@@ -114,13 +125,15 @@ impl Expand<'_> {
             Out::One(_) => self.closed(op, &|_, array| quote!(self.place_last(#name, #plan, #array))),
             _ => self.closed(op, &|_, array| quote!(self.place(#name, &#plan, #array))),
         };
+        let called = match class.may_fail_alone(op) {
+            true => quote!(let #result = self.agreed_on(#name, &#plan, #call)?;),
+            false => quote!(let #result = #call.map_err(|why| self.explained(&#plan, why))?;),
+        };
         quote! {
             #made
             let #within = self.within();
-            match #call {
-                Ok(#result) => #closed,
-                Err(why) => Err(self.explained(&#plan, why)),
-            }
+            #called
+            #closed
         }
     }
 

@@ -29,6 +29,7 @@ mod index;
 mod indices;
 mod join;
 mod matrix;
+mod networks;
 mod points;
 mod product;
 mod random;
@@ -62,11 +63,12 @@ pub use index::{Item, Kept, Pick, Selection};
 pub use indices::{Along, Masked, along, check_indices, chosen, cut, masked, partitioned, scattered, segmented, taken};
 pub use join::{joined, joined_rows, pad_stacked, stacked};
 pub use matrix::{Diagonal, broadcast_around, vectors};
+pub use networks::{Attention, attention, channel_groups, channels, classes, distances, normalized};
 pub use points::{interpolated, sorted, sorter};
 pub use product::Product;
 pub use random::{
     Parameter, check_beta, check_binomial, check_choice, check_gamma, check_integers, check_multinomial, check_normal,
-    check_permutation, check_poisson, check_scale, check_trials, check_truncated, check_uniform,
+    check_permutation, check_poisson, check_probability, check_scale, check_trials, check_truncated, check_uniform,
 };
 pub use reduction::{
     differences, edge, quantile_range, reduced, reduction, reduction_axis, require_any, require_elements, row_reduced,

@@ -133,6 +133,11 @@ pub fn check_binomial(op: &'static str, n: i64, p: &impl Parameter) -> Result<()
     }
 }
 
+/// Returns an error unless `p` is a probability.
+pub fn check_probability(op: &'static str, p: f64) -> Result<()> {
+    if is_probability(p) { Ok(()) } else { Err(Error::argument(op, format!("p is {p}, but must be between 0 and 1"))) }
+}
+
 /// Checks the parameters of multinomial counts, and returns the shape of the counts: `shape` followed by an axis for
 /// the categories. `weights` is the shape of the categories' weights.
 pub fn check_multinomial(op: &'static str, shape: &[usize], n: i64, weights: &[usize]) -> Result<Vec<usize>> {

@@ -17,7 +17,7 @@ macro_rules! groups {
         pub const GROUPS: &[&str] = &[$(stringify!($group)),*];
     };
 }
-groups!(creation casting elementwise reduction statistics manipulation indexing sorting linalg fft random special images convolution);
+groups!(creation casting elementwise reduction statistics manipulation indexing sorting linalg fft random special images convolution networks);
 
 /// The named arrays that the test cases use, in every dtype.
 pub fn samples() -> &'static [u8] {

@@ -30,12 +30,13 @@
 //! # Requirements on all ranks
 //!
 //! All ranks must make the same calls in the same order. Errors that follow from shapes and arguments are the same on
-//! all ranks. If a single rank fails, for example because it is out of memory or because a library fails, the other
+//! all ranks, and so are errors that follow from elements, such as an index out of range. If a single rank fails, for example because it is out of memory or because a library fails, the other
 //! ranks would wait for it. Therefore [`run`] ends all ranks. A branch may depend on the results of `to_ndarray` or
 //! `item`, because they are the same on all ranks. It must not depend on the part of a rank.
 
 #![deny(missing_docs)]
 
+mod agreement;
 mod arrange;
 mod array;
 mod arrays;

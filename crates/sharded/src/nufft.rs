@@ -49,12 +49,8 @@ fn sorted<B: Backend, T: Real>(
         let part = part?;
         return Ok(b.array(Layout::new(b.within.shape(&part), points.layout.split.clone()), part));
     }
-    // all ranks return an error if one of them finds a coordinate that is not finite
-    let failed = b.gather_elements(op, &[i64::from(part.is_err())])?;
-    let part = part?;
-    if failed.contains(&1) {
-        return Err(Error::argument(op, "a coordinate is not finite"));
-    }
+    // a coordinate of one rank may be infinite or NaN
+    let part = b.agreed(op, part)?;
     let own = points.layout.ranges(b.ranks())[b.rank()].len();
     let records = points.layout.shape[1] + 1;
     let starts = b.within.size(&part) - own * records;
@@ -129,7 +125,8 @@ pub fn nufft_spread<B: Backend, T: ComplexFloat>(
         return b.settle(b.within.nufft_spread_with(&points.part, &values, grid, width, beta, options)?);
     };
     let values = b.with_rows(op, Cow::Borrowed(values), values.layout.shape.len() - 1, split.held.as_ref())?;
-    let own = b.within.nufft_spread_with(&points.part, &*values, grid, width, beta, options)?;
+    // `sorted` may belong to other points of one rank
+    let own = b.agreed(op, b.within.nufft_spread_with(&points.part, &*values, grid, width, beta, options))?;
     let Some(axis) = b.usual_axis(&shape) else {
         let counts = vec![b.within.size(&own); b.ranks()];
         let mut all = b.gather_parts(op, &own, &counts)?;
@@ -178,8 +175,9 @@ pub fn nufft_interpolate<B: Backend, T: ComplexFloat>(
     };
     let options = NufftInterpolateOptions::new().eps(eps).axis(axis).sorted(&*sorted);
     let grid = b.whole(op, Cow::Borrowed(grid))?;
-    let part = b.within.nufft_interpolate_with(&points.part, &grid, width, beta, options)?;
-    let Some(split) = &points.layout.split else { return b.settle(part) };
+    let part = b.within.nufft_interpolate_with(&points.part, &grid, width, beta, options);
+    let Some(split) = &points.layout.split else { return b.settle(part?) };
+    let part = b.agreed(op, part)?;
     let split = Split { axis: found.shape.len() - 1, held: split.held.clone() };
     Ok(b.array(Layout::new(found.shape, Some(split)), part))
 }

@@ -82,6 +82,15 @@ impl Plan {
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.0, Kind::Whole)
     }
+
+    /// Returns whether a rank has only its own part of some array.
+    pub(crate) fn splits(&self) -> bool {
+        match &self.0 {
+            Kind::Same(layout) => layout.split.is_some(),
+            Kind::Along(_) => true,
+            Kind::Whole => false,
+        }
+    }
 }
 
 impl<B: Backend> Sharded<B> {

@@ -61,7 +61,8 @@ fn routed<B: Backend, T: Element>(
     }
     let indices = part_of(b.split_along(op, Cow::Borrowed(indices), Some(0))?);
     let values = b.with_rows(op, Cow::Borrowed(values), axis, None)?;
-    let places = agreed(b, op, b.within.to_vec(&*indices)?, axis, n)?;
+    let own = b.within.to_vec(&*indices)?;
+    let places = b.agreed(op, named(own, n).map_err(|index| Error::index(op, index, axis, n)))?;
     let chosen = Chosen::by_rank(&places, &held);
     let to: Vec<usize> = chosen.iter().map(|chosen| chosen.at.len()).collect();
     let counts: Vec<u64> = to.iter().map(|&n| n as u64).collect();
@@ -97,17 +98,6 @@ fn named(indices: Vec<i64>, n: usize) -> std::result::Result<Vec<usize>, i64> {
         usize::try_from(from_start).ok().filter(|&i| i < n).ok_or(index)
     };
     indices.into_iter().map(place).collect()
-}
-
-/// Like `named`, for this rank's indices. All ranks return the same error: the first index out of range on any rank.
-fn agreed<B: Backend>(b: &Sharded<B>, op: &'static str, own: Vec<i64>, axis: usize, n: usize) -> Result<Vec<usize>> {
-    let places = named(own, n);
-    let wrong = places.as_ref().err().copied();
-    let all = b.gather_elements(op, &[i64::from(wrong.is_some()), wrong.unwrap_or(0)])?;
-    if let Some(wrong) = all.chunks(2).find(|wrong| wrong[0] == 1) {
-        return Err(Error::index(op, wrong[1], axis, n));
-    }
-    places.map_err(|index| Error::index(op, index, axis, n))
 }
 
 /// The indices that select rows of one rank: their positions in the list of indices, and the rows relative to the

@@ -141,6 +141,12 @@ pub mod creation {
         room::<T>("full", shape)?;
         Ok(ArrayD::from_elem(IxDyn(shape), value).into_shared())
     }
+
+    /// An array of ones with the shape of `x`.
+    pub fn ones_like<T: Element>(_: &Naive, x: &NaiveArray<T>) -> Result<NaiveArray<T>> {
+        room::<T>("ones_like", x.shape())?;
+        Ok(ArrayD::from_elem(x.raw_dim(), 1_u8.cast::<T>()).into_shared())
+    }
 }
 
 /// Returns an error if memory is insufficient for an array of this shape. Without this check, ndarray would panic or

@@ -7,6 +7,7 @@
 
 mod convolution;
 mod determinants;
+mod distances;
 mod elementwise;
 mod factorizations;
 mod fft;
@@ -22,6 +23,7 @@ mod special;
 
 pub use convolution::*;
 pub use determinants::*;
+pub use distances::*;
 pub use elementwise::*;
 pub use factorizations::*;
 pub use fft::*;

@@ -298,7 +298,7 @@ impl Parser<'_> {
         let Some(row) = self.table(name, value) else {
             return;
         };
-        self.known_keys(row, &["summary", "ulp", "rtol", "sqrt_n", "shape"], "an accuracy");
+        self.known_keys(row, &["summary", "ulp", "rtol", "sqrt_n", "shape", "ndim"], "an accuracy");
         let is_there = self.model.accuracies.iter().any(|a| a.name == name.text);
         if !self.new_name(name, is_there, "accuracy") {
             return;
@@ -310,6 +310,7 @@ impl Parser<'_> {
             rtol: self.numbers(row, "rtol"),
             sqrt_n: self.flag(row, "sqrt_n"),
             shape: self.flag(row, "shape"),
+            ndim: self.flag(row, "ndim"),
         };
         self.model.accuracies.push(accuracy);
     }

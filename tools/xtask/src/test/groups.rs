@@ -34,7 +34,7 @@ pub const GROUPS: [Group; 13] = [
     Group {
         name: "ranks",
         of: "arrays split over ranks, threads, and processes that share memory",
-        targets: &["conformance", "libraries", "mpi", "nccl", "nufft", "processes", "ranks", "threads"],
+        targets: &["agreement", "conformance", "libraries", "mpi", "nccl", "nufft", "processes", "ranks", "threads"],
         others: &[],
     },
     Group { name: "doc", of: "examples in the documentation", targets: &[], others: &["--doc"] },
