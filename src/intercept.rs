@@ -70,8 +70,7 @@ impl Intercepted {
     /// # Errors
     /// The errors of the op.
     pub fn run_within(within: &AnyBackend, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Outputs> {
-        let op = call.op;
-        within.run_row(row, call)?.ok_or_else(|| Error::unsupported(op, within.name()))
+        within.run_row(row, call)
     }
 
     /// The inner backend.
@@ -142,8 +141,11 @@ impl Arrays for Intercepted {
         self.within.has_entry(row)
     }
 
-    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Option<Outputs>> {
-        if self.within.has_entry(row) { self.by.run(&self.within, row, call).map(Some) } else { Ok(None) }
+    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Outputs> {
+        match self.within.has_entry(row) {
+            true => self.by.run(&self.within, row, call),
+            false => Err(Error::unsupported(call.op, self.within.name())),
+        }
     }
 
     fn array_ref<T: Element>(x: &AnyArray<T>) -> Option<ArrayRef<'_>> {

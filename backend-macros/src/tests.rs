@@ -48,14 +48,14 @@ fn one_row_gives_everything() {
     let after = expand(&table).unwrap().to_string();
     for wanted in [
         "fn square < 'a , T : crate :: runtime :: Float > (& self , x : impl crate :: runtime :: IntoArray < 'a", // the method
-        "elementwise :: each1 (self , & ops :: square",       // on the CPU
-        "Aten :: new (\"square\" , \"aten::square\" , \"\"",  // on libtorch
-        "AnyBackend :: Numpyish (b) => { let r = b . square", // at run time
-        "x * x.",                                             // documented
-        "assert_eq!(b.square(&b.asarray(3.0)?)?,",            // with an example
-        "alias = \"sqr\"",                                    // and searchable
-        "\"op_times(x0, x0)\"",                               // as a kernel
-        "OpInfo :: new (\"square\"",                          // in the list of ops
+        "elementwise :: each1 (self , & ops :: square",      // on the CPU
+        "Aten :: new (\"square\" , \"aten::square\" , \"\"", // on libtorch
+        "ops :: square :: ROW , (< T as",                    // at run time
+        "x * x.",                                            // documented
+        "assert_eq!(b.square(&b.asarray(3.0)?)?,",           // with an example
+        "alias = \"sqr\"",                                   // and searchable
+        "\"op_times(x0, x0)\"",                              // as a kernel
+        "OpInfo :: new (\"square\"",                         // in the list of ops
     ] {
         assert!(after.contains(wanted), "missing: {wanted}");
         assert!(!before.contains(wanted), "there before the row: {wanted}");

@@ -472,53 +472,45 @@ impl Elementwise for crate::AnyBackend {
         #[track_caller]
         fn run<'a, T: crate::runtime::Float>(
             backend: &crate::AnyBackend,
-            x1: crate::runtime::Operand<'a, crate::AnyBackend, T>,
-            x2: crate::runtime::Operand<'a, crate::AnyBackend, T>,
+            mut x1: crate::runtime::Operand<'a, crate::AnyBackend, T>,
+            mut x2: crate::runtime::Operand<'a, crate::AnyBackend, T>,
         ) -> crate::runtime::Result<
             <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
         > {
-            match backend {
-                crate::AnyBackend::Numpyish(b) => {
-                    let r = b
-                        .add(
-                            crate::AnyArray::numpyish_operand(x1, "add")?,
-                            crate::AnyArray::numpyish_operand(x2, "add")?,
-                        )?;
-                    Ok(crate::AnyArray::Numpyish(r))
-                }
-                crate::AnyBackend::Torch(b) => {
-                    let r = b
-                        .add(
-                            crate::AnyArray::torch_operand(x1, "add")?,
-                            crate::AnyArray::torch_operand(x2, "add")?,
-                        )?;
-                    Ok(crate::AnyArray::Torch(r))
-                }
-                crate::AnyBackend::Watched(b) => {
-                    crate::runtime::located(
-                        crate::runtime::rarely(|| {
-                            let mut running = crate::runtime::Wrap::begin(
-                                &**b,
-                                &crate::runtime::Call {
-                                    info: Some(ops::add::INFO),
-                                    op: "add",
-                                    dtype: <T as crate::runtime::Element>::DTYPE,
-                                    to: None,
-                                    formula: ::core::option::Option::None,
-                                    is_composed: false,
-                                    args: &[
-                                        ("x1", crate::runtime::Arg::operand(&x1)),
-                                        ("x2", crate::runtime::Arg::operand(&x2)),
-                                    ],
-                                },
-                            )?;
-                            let within = crate::runtime::Wrap::within(&**b);
-                            let result = run::<T>(within, x1, x2)?;
-                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                        }),
-                        (::core::file!(), ::core::line!()),
-                    )
-                }
+            {
+                crate::runtime::located(
+                    {
+                        let mut args = [
+                            crate::runtime::entry::Arg::operand::<
+                                crate::AnyBackend,
+                                T,
+                            >(&mut x1),
+                            crate::runtime::entry::Arg::operand::<
+                                crate::AnyBackend,
+                                T,
+                            >(&mut x2),
+                        ];
+                        match crate::runtime::entry::run(
+                            backend,
+                            ops::add::ROW,
+                            (
+                                <T as crate::runtime::Element>::DTYPE,
+                                <T as crate::runtime::Element>::DTYPE,
+                            ),
+                            Some(ops::add::each_loop::<T>()),
+                            &mut args,
+                        ) {
+                            Ok(outputs) => {
+                                crate::runtime::entry::one::<
+                                    crate::AnyBackend,
+                                    T,
+                                >("add", outputs)
+                            }
+                            Err(why) => Err(why),
+                        }
+                    },
+                    (::core::file!(), ::core::line!()),
+                )
             }
         }
         run::<T>(self, x1, x2)
@@ -534,50 +526,43 @@ impl Elementwise for crate::AnyBackend {
         #[track_caller]
         fn run<'a, T: crate::runtime::Real>(
             backend: &crate::AnyBackend,
-            x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
+            mut x: ::std::borrow::Cow<'a, crate::AnyArray<T>>,
             options: options::LeakyOptions,
         ) -> crate::runtime::Result<
             <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
         > {
-            match backend {
-                crate::AnyBackend::Numpyish(b) => {
-                    let r = b
-                        .leaky_with(
-                            crate::AnyArray::numpyish_given(x, "leaky")?,
-                            options,
-                        )?;
-                    Ok(crate::AnyArray::Numpyish(r))
-                }
-                crate::AnyBackend::Torch(b) => {
-                    let r = b
-                        .leaky_with(crate::AnyArray::torch_given(x, "leaky")?, options)?;
-                    Ok(crate::AnyArray::Torch(r))
-                }
-                crate::AnyBackend::Watched(b) => {
-                    crate::runtime::located(
-                        crate::runtime::rarely(|| {
-                            let mut running = crate::runtime::Wrap::begin(
-                                &**b,
-                                &crate::runtime::Call {
-                                    info: Some(ops::leaky::INFO),
-                                    op: "leaky",
-                                    dtype: <T as crate::runtime::Element>::DTYPE,
-                                    to: None,
-                                    formula: ::core::option::Option::None,
-                                    is_composed: false,
-                                    args: &[
-                                        ("x", crate::runtime::Arg::array(&*x)),
-                                        ("slope", crate::runtime::Arg::Plain(&options.slope)),
-                                    ],
-                                },
-                            )?;
-                            let within = crate::runtime::Wrap::within(&**b);
-                            let result = run::<T>(within, x, options)?;
-                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                        }),
-                        (::core::file!(), ::core::line!()),
-                    )
-                }
+            {
+                let options::LeakyOptions { slope, .. } = options;
+                crate::runtime::located(
+                    {
+                        let mut args = [
+                            crate::runtime::entry::Arg::given::<
+                                crate::AnyBackend,
+                                T,
+                            >(&mut x),
+                            crate::runtime::entry::Arg::from(slope),
+                        ];
+                        match crate::runtime::entry::run(
+                            backend,
+                            ops::leaky::ROW,
+                            (
+                                <T as crate::runtime::Element>::DTYPE,
+                                <T as crate::runtime::Element>::DTYPE,
+                            ),
+                            Some(ops::leaky::each_loop::<T>()),
+                            &mut args,
+                        ) {
+                            Ok(outputs) => {
+                                crate::runtime::entry::one::<
+                                    crate::AnyBackend,
+                                    T,
+                                >("leaky", outputs)
+                            }
+                            Err(why) => Err(why),
+                        }
+                    },
+                    (::core::file!(), ::core::line!()),
+                )
             }
         }
         run::<T>(self, x, options)
@@ -601,24 +586,6 @@ impl Elementwise for crate::AnyBackend {
             <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
         > {
             match backend {
-                crate::AnyBackend::Numpyish(b) => {
-                    let r = b
-                        .threshold(
-                            crate::AnyArray::numpyish_given(x, "threshold")?,
-                            limit,
-                            value,
-                        )?;
-                    Ok(crate::AnyArray::Numpyish(r))
-                }
-                crate::AnyBackend::Torch(b) => {
-                    let r = b
-                        .threshold(
-                            crate::AnyArray::torch_given(x, "threshold")?,
-                            limit,
-                            value,
-                        )?;
-                    Ok(crate::AnyArray::Torch(r))
-                }
                 crate::AnyBackend::Watched(b) => {
                     crate::runtime::located(
                         crate::runtime::rarely(|| {
@@ -655,6 +622,60 @@ impl Elementwise for crate::AnyBackend {
                         (::core::file!(), ::core::line!()),
                     )
                 }
+                crate::AnyBackend::Intercepted(b) => {
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = ();
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x, limit, value)?;
+                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
+                }
+                b if crate::runtime::Arrays::has_entry(b, ops::threshold::ROW) => {
+                    crate::runtime::located(
+                        {
+                            let mut args = [
+                                crate::runtime::entry::Arg::array::<
+                                    crate::AnyBackend,
+                                    T,
+                                >(&x),
+                                crate::runtime::entry::Arg::element(limit),
+                                crate::runtime::entry::Arg::element(value),
+                            ];
+                            match crate::runtime::entry::run(
+                                b,
+                                ops::threshold::ROW,
+                                (
+                                    <T as crate::runtime::Element>::DTYPE,
+                                    <T as crate::runtime::Element>::DTYPE,
+                                ),
+                                None,
+                                &mut args,
+                            ) {
+                                Ok(outputs) => {
+                                    crate::runtime::entry::one::<
+                                        crate::AnyBackend,
+                                        T,
+                                    >("threshold", outputs)
+                                }
+                                Err(why) => Err(why),
+                            }
+                        },
+                        (::core::file!(), ::core::line!()),
+                    )
+                }
+                crate::AnyBackend::Numpyish(b) => {
+                    let r = b
+                        .threshold(
+                            crate::AnyArray::numpyish_given(x, "threshold")?,
+                            limit,
+                            value,
+                        )?;
+                    Ok(crate::AnyArray::Numpyish(r))
+                }
+                _ => Err(crate::runtime::Error::unsupported("threshold", "this backend")),
             }
         }
         run::<T>(self, x, limit, value)
@@ -679,24 +700,6 @@ impl Elementwise for crate::AnyBackend {
             <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
         > {
             match backend {
-                crate::AnyBackend::Numpyish(b) => {
-                    let r = b
-                        .sum_with(
-                            crate::AnyArray::numpyish_given(x, "sum")?,
-                            axis,
-                            options,
-                        )?;
-                    Ok(crate::AnyArray::Numpyish(r))
-                }
-                crate::AnyBackend::Torch(b) => {
-                    let r = b
-                        .sum_with(
-                            crate::AnyArray::torch_given(x, "sum")?,
-                            axis,
-                            options,
-                        )?;
-                    Ok(crate::AnyArray::Torch(r))
-                }
                 crate::AnyBackend::Watched(b) => {
                     crate::runtime::located(
                         crate::runtime::rarely(|| {
@@ -722,6 +725,35 @@ impl Elementwise for crate::AnyBackend {
                         }),
                         (::core::file!(), ::core::line!()),
                     )
+                }
+                crate::AnyBackend::Intercepted(b) => {
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = ();
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x, axis, options)?;
+                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
+                }
+                crate::AnyBackend::Numpyish(b) => {
+                    let r = b
+                        .sum_with(
+                            crate::AnyArray::numpyish_given(x, "sum")?,
+                            axis,
+                            options,
+                        )?;
+                    Ok(crate::AnyArray::Numpyish(r))
+                }
+                crate::AnyBackend::Torch(b) => {
+                    let r = b
+                        .sum_with(
+                            crate::AnyArray::torch_given(x, "sum")?,
+                            axis,
+                            options,
+                        )?;
+                    Ok(crate::AnyArray::Torch(r))
                 }
             }
         }
@@ -806,6 +838,64 @@ impl Elementwise for crate::AnyBackend {
             >,
         ) -> crate::runtime::Result<results::EndsResult<crate::AnyBackend, T>> {
             match backend {
+                crate::AnyBackend::Watched(b) => {
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = crate::runtime::Wrap::begin(
+                                &**b,
+                                &crate::runtime::Call {
+                                    info: Some(ops::ends::INFO),
+                                    op: "ends",
+                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    to: None,
+                                    formula: ::core::option::Option::None,
+                                    is_composed: false,
+                                    args: &[
+                                        ("x", crate::runtime::Arg::array(&*x)),
+                                        (
+                                            "weights",
+                                            crate::runtime::Arg::optional(options.weights.as_deref()),
+                                        ),
+                                        (
+                                            "first",
+                                            crate::runtime::Arg::optional(options.first.as_deref()),
+                                        ),
+                                        ("side", crate::runtime::Arg::Plain(&options.side)),
+                                    ],
+                                },
+                            )?;
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x, options)?;
+                            Ok(results::EndsResult {
+                                values: crate::runtime::Wrap::close::<
+                                    T,
+                                >(&**b, &mut running, result.values)?,
+                                counts: crate::runtime::Wrap::close::<
+                                    i64,
+                                >(&**b, &mut running, result.counts)?,
+                            })
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
+                }
+                crate::AnyBackend::Intercepted(b) => {
+                    crate::runtime::located(
+                        crate::runtime::rarely(|| {
+                            let mut running = ();
+                            let within = crate::runtime::Wrap::within(&**b);
+                            let result = run::<T>(within, x, options)?;
+                            Ok(results::EndsResult {
+                                values: crate::runtime::Wrap::close::<
+                                    T,
+                                >(&**b, &mut running, result.values)?,
+                                counts: crate::runtime::Wrap::close::<
+                                    i64,
+                                >(&**b, &mut running, result.counts)?,
+                            })
+                        }),
+                        (::core::file!(), ::core::line!()),
+                    )
+                }
                 crate::AnyBackend::Numpyish(b) => {
                     let r = b
                         .ends_with(
@@ -851,46 +941,6 @@ impl Elementwise for crate::AnyBackend {
                         values: crate::AnyArray::Torch(r.values),
                         counts: crate::AnyArray::Torch(r.counts),
                     })
-                }
-                crate::AnyBackend::Watched(b) => {
-                    crate::runtime::located(
-                        crate::runtime::rarely(|| {
-                            let mut running = crate::runtime::Wrap::begin(
-                                &**b,
-                                &crate::runtime::Call {
-                                    info: Some(ops::ends::INFO),
-                                    op: "ends",
-                                    dtype: <T as crate::runtime::Element>::DTYPE,
-                                    to: None,
-                                    formula: ::core::option::Option::None,
-                                    is_composed: false,
-                                    args: &[
-                                        ("x", crate::runtime::Arg::array(&*x)),
-                                        (
-                                            "weights",
-                                            crate::runtime::Arg::optional(options.weights.as_deref()),
-                                        ),
-                                        (
-                                            "first",
-                                            crate::runtime::Arg::optional(options.first.as_deref()),
-                                        ),
-                                        ("side", crate::runtime::Arg::Plain(&options.side)),
-                                    ],
-                                },
-                            )?;
-                            let within = crate::runtime::Wrap::within(&**b);
-                            let result = run::<T>(within, x, options)?;
-                            Ok(results::EndsResult {
-                                values: crate::runtime::Wrap::close::<
-                                    T,
-                                >(&**b, &mut running, result.values)?,
-                                counts: crate::runtime::Wrap::close::<
-                                    i64,
-                                >(&**b, &mut running, result.counts)?,
-                            })
-                        }),
-                        (::core::file!(), ::core::line!()),
-                    )
                 }
             }
         }
@@ -950,7 +1000,7 @@ impl Elementwise for crate::AnyBackend {
         run::<T>(self, x)
     }
 }
-/// A backend chosen at run time. It implements [`Backend`] itself, at the cost of one `match` per op.
+/// A backend chosen at run time. It implements [`Backend`] itself. A call takes about 40 ns longer than on a backend whose type is known.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AnyBackend {
@@ -960,6 +1010,8 @@ pub enum AnyBackend {
     Torch(crate::runtime::torch::Torch),
     /// A backend whose calls are watched.
     Watched(Box<crate::watch::Watched<AnyBackend>>),
+    /// A backend whose ops pass through a function.
+    Intercepted(Box<crate::intercept::Intercepted>),
 }
 ///An array of [`AnyBackend`].
 #[derive(Clone, Debug)]
@@ -981,6 +1033,7 @@ impl AnyBackend {
                 <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME
             }
             AnyBackend::Watched(b) => b.within().name(),
+            AnyBackend::Intercepted(b) => b.within().name(),
         }
     }
     #[doc(hidden)]
@@ -1292,36 +1345,6 @@ impl<T: crate::runtime::Element> AnyArray<T> {
         )
     }
 }
-impl crate::runtime::by_name::Holds<crate::runtime::numpyish::Numpyish> for AnyBackend {
-    fn held<'a, T: crate::runtime::Element>(
-        x: &'a AnyArray<T>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        &'a <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
-    > {
-        x.numpyish(op)
-    }
-    fn hold<T: crate::runtime::Element>(
-        x: <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
-    ) -> AnyArray<T> {
-        AnyArray::Numpyish(x)
-    }
-}
-impl crate::runtime::by_name::Holds<crate::runtime::torch::Torch> for AnyBackend {
-    fn held<'a, T: crate::runtime::Element>(
-        x: &'a AnyArray<T>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        &'a <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
-    > {
-        x.torch(op)
-    }
-    fn hold<T: crate::runtime::Element>(
-        x: <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
-    ) -> AnyArray<T> {
-        AnyArray::Torch(x)
-    }
-}
 #[allow(unreachable_patterns)]
 impl crate::runtime::Arrays for AnyBackend {
     type Array<T: crate::runtime::Element> = AnyArray<T>;
@@ -1334,6 +1357,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => b.to_ndarray(x.numpyish("to_ndarray")?),
             AnyBackend::Torch(b) => b.to_ndarray(x.torch("to_ndarray")?),
             AnyBackend::Watched(b) => b.to_ndarray(x),
+            AnyBackend::Intercepted(b) => b.to_ndarray(x),
         }
     }
     fn from_ndarray<T: crate::runtime::Element>(
@@ -1344,6 +1368,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => b.from_ndarray(x).map(AnyArray::Numpyish),
             AnyBackend::Torch(b) => b.from_ndarray(x).map(AnyArray::Torch),
             AnyBackend::Watched(b) => b.from_ndarray(x),
+            AnyBackend::Intercepted(b) => b.from_ndarray(x),
         }
     }
     fn to_dlpack_with<'a, T: crate::runtime::Element>(
@@ -1360,6 +1385,7 @@ impl crate::runtime::Arrays for AnyBackend {
                 b.to_dlpack_with(AnyArray::torch_given(x, "to_dlpack")?, copy)
             }
             AnyBackend::Watched(b) => b.to_dlpack_with(x, copy),
+            AnyBackend::Intercepted(b) => b.to_dlpack_with(x, copy),
         }
     }
     fn from_dlpack_with<T: crate::runtime::Element>(
@@ -1373,6 +1399,7 @@ impl crate::runtime::Arrays for AnyBackend {
             }
             AnyBackend::Torch(b) => b.from_dlpack_with(tensor, copy).map(AnyArray::Torch),
             AnyBackend::Watched(b) => b.from_dlpack_with(tensor, copy),
+            AnyBackend::Intercepted(b) => b.from_dlpack_with(tensor, copy),
         }
     }
     fn dlpack_device(&self) -> crate::runtime::dlpack::DLDevice {
@@ -1380,6 +1407,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::dlpack_device(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::dlpack_device(b),
             AnyBackend::Watched(b) => crate::runtime::Arrays::dlpack_device(&**b),
+            AnyBackend::Intercepted(b) => crate::runtime::Arrays::dlpack_device(&**b),
         }
     }
     fn host_view<'a, T: crate::runtime::Element>(
@@ -1402,6 +1430,7 @@ impl crate::runtime::Arrays for AnyBackend {
                 crate::runtime::Arrays::is_alone(b, x)
             }
             (AnyBackend::Watched(b), x) => b.is_alone(x),
+            (AnyBackend::Intercepted(b), x) => b.within().is_alone(x),
             _ => false,
         }
     }
@@ -1441,6 +1470,7 @@ impl crate::runtime::Arrays for AnyBackend {
                 Some(b.fused::<L, E, T>(e, scalars, inputs, over)?.map(AnyArray::Torch))
             }
             AnyBackend::Watched(b) => b.fused::<L, E, T>(e, scalars, inputs, over),
+            AnyBackend::Intercepted(_) => None,
         }
     }
     fn fused_each<F: crate::runtime::EachSource>(
@@ -1454,6 +1484,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => b.fused_each(op, of, inputs, over),
             AnyBackend::Torch(b) => b.fused_each(op, of, inputs, over),
             AnyBackend::Watched(b) => b.fused_each(op, of, inputs, over),
+            AnyBackend::Intercepted(_) => None,
         }
     }
     fn fused_reduction<
@@ -1487,6 +1518,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Watched(b) => {
                 b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)
             }
+            AnyBackend::Intercepted(_) => None,
         }
     }
     const WATCHES: bool = true;
@@ -1519,38 +1551,72 @@ impl crate::runtime::Arrays for AnyBackend {
             self.from_ndarray(x)
         }
     }
-    const DELEGATES: bool = true;
-    fn delegate(
-        &self,
-        info: &'static crate::runtime::OpInfo,
-        calls: &dyn ::core::any::Any,
-        args: &[crate::runtime::Value<Self>],
-        options: &[(&str, crate::runtime::Value<Self>)],
-    ) -> crate::runtime::Result<crate::runtime::Value<Self>> {
-        let Some(calls) = calls.downcast_ref::<crate::runtime::libraries::LibraryCalls>()
-        else {
-            return Err(crate::runtime::Error::unsupported(info.name, Self::NAME));
-        };
+    const HAS_ENTRIES: bool = true;
+    fn has_entry(&self, row: &'static crate::runtime::entry::Row) -> bool {
         match self {
-            AnyBackend::Numpyish(b) => {
-                crate::runtime::by_name::call_on_library(
-                    b,
-                    info.name,
-                    calls.numpyish,
-                    args,
-                    options,
+            AnyBackend::Numpyish(b) => b.has_entry(row),
+            AnyBackend::Torch(b) => b.has_entry(row),
+            AnyBackend::Watched(b) => b.has_entry(row),
+            AnyBackend::Intercepted(b) => b.has_entry(row),
+        }
+    }
+    fn run_row(
+        &self,
+        row: &'static crate::runtime::entry::Row,
+        call: &mut crate::runtime::entry::Call<'_, '_>,
+    ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        match self {
+            AnyBackend::Numpyish(b) => b.run_row(row, call),
+            AnyBackend::Torch(b) => b.run_row(row, call),
+            AnyBackend::Watched(b) => b.run_row(row, call),
+            AnyBackend::Intercepted(b) => b.run_row(row, call),
+        }
+    }
+    fn array_ref<T: crate::runtime::Element>(
+        x: &AnyArray<T>,
+    ) -> Option<crate::runtime::entry::ArrayRef<'_>> {
+        match x {
+            AnyArray::Numpyish(x) => {
+                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::array_ref(
+                    x,
                 )
             }
-            AnyBackend::Torch(b) => {
-                crate::runtime::by_name::call_on_library(
-                    b,
-                    info.name,
-                    calls.torch,
-                    args,
-                    options,
+            AnyArray::Torch(x) => {
+                <crate::runtime::torch::Torch as crate::runtime::Arrays>::array_ref(x)
+            }
+        }
+    }
+    fn array_mut<T: crate::runtime::Element>(
+        x: &mut AnyArray<T>,
+    ) -> Option<crate::runtime::entry::ArrayMut<'_>> {
+        match x {
+            AnyArray::Numpyish(x) => {
+                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::array_mut(
+                    x,
                 )
             }
-            AnyBackend::Watched(b) => b.call_by_name(info, calls, args, options),
+            AnyArray::Torch(x) => {
+                <crate::runtime::torch::Torch as crate::runtime::Arrays>::array_mut(x)
+            }
+        }
+    }
+    fn of_value<T: crate::runtime::Element>(
+        op: &'static str,
+        x: crate::runtime::entry::ArrayValue,
+    ) -> crate::runtime::Result<AnyArray<T>> {
+        match x {
+            crate::runtime::entry::ArrayValue::Numpyish(_) => {
+                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::of_value(
+                        op,
+                        x,
+                    )
+                    .map(AnyArray::Numpyish)
+            }
+            crate::runtime::entry::ArrayValue::Torch(_) => {
+                <crate::runtime::torch::Torch as crate::runtime::Arrays>::of_value(op, x)
+                    .map(AnyArray::Torch)
+            }
+            other => Err(crate::runtime::Error::backend(op, Self::NAME, other.backend())),
         }
     }
     fn offer(&self) -> ::core::result::Result<crate::runtime::link::Offer, String> {
@@ -1672,6 +1738,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::device(b),
             AnyBackend::Watched(b) => crate::runtime::Arrays::device(&**b),
+            AnyBackend::Intercepted(b) => crate::runtime::Arrays::device(&**b),
         }
     }
     fn device_info(&self) -> crate::runtime::Result<crate::runtime::DeviceInfo> {
@@ -1679,6 +1746,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::device_info(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::device_info(b),
             AnyBackend::Watched(b) => crate::runtime::Arrays::device_info(&**b),
+            AnyBackend::Intercepted(b) => crate::runtime::Arrays::device_info(&**b),
         }
     }
     fn memory(&self) -> crate::runtime::Result<crate::runtime::MemoryInfo> {
@@ -1686,6 +1754,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::memory(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::memory(b),
             AnyBackend::Watched(b) => crate::runtime::Arrays::memory(&**b),
+            AnyBackend::Intercepted(b) => crate::runtime::Arrays::memory(&**b),
         }
     }
     fn reset_peak_memory(&self) -> crate::runtime::Result<()> {
@@ -1693,6 +1762,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::reset_peak_memory(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::reset_peak_memory(b),
             AnyBackend::Watched(b) => crate::runtime::Arrays::reset_peak_memory(&**b),
+            AnyBackend::Intercepted(b) => crate::runtime::Arrays::reset_peak_memory(&**b),
         }
     }
     fn free_cache(&self) -> crate::runtime::Result<()> {
@@ -1700,6 +1770,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::free_cache(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::free_cache(b),
             AnyBackend::Watched(b) => crate::runtime::Arrays::free_cache(&**b),
+            AnyBackend::Intercepted(b) => crate::runtime::Arrays::free_cache(&**b),
         }
     }
     fn synchronize(&self) -> crate::runtime::Result<()> {
@@ -1707,6 +1778,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::synchronize(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::synchronize(b),
             AnyBackend::Watched(b) => crate::runtime::Arrays::synchronize(&**b),
+            AnyBackend::Intercepted(b) => crate::runtime::Arrays::synchronize(&**b),
         }
     }
     fn seed(&self, seed: u64) {
@@ -1714,6 +1786,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::seed(b, seed),
             AnyBackend::Torch(b) => crate::runtime::Arrays::seed(b, seed),
             AnyBackend::Watched(b) => crate::runtime::Arrays::seed(&**b, seed),
+            AnyBackend::Intercepted(b) => crate::runtime::Arrays::seed(&**b, seed),
         }
     }
     fn seed_at(&self, seed: u64, block: u64) -> crate::runtime::Result<()> {
@@ -1721,6 +1794,9 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::seed_at(b, seed, block),
             AnyBackend::Torch(b) => crate::runtime::Arrays::seed_at(b, seed, block),
             AnyBackend::Watched(b) => crate::runtime::Arrays::seed_at(&**b, seed, block),
+            AnyBackend::Intercepted(b) => {
+                crate::runtime::Arrays::seed_at(&**b, seed, block)
+            }
         }
     }
     fn random_state(&self) -> crate::runtime::Result<(u64, u64)> {
@@ -1728,6 +1804,7 @@ impl crate::runtime::Arrays for AnyBackend {
             AnyBackend::Numpyish(b) => crate::runtime::Arrays::random_state(b),
             AnyBackend::Torch(b) => crate::runtime::Arrays::random_state(b),
             AnyBackend::Watched(b) => crate::runtime::Arrays::random_state(&**b),
+            AnyBackend::Intercepted(b) => crate::runtime::Arrays::random_state(&**b),
         }
     }
 }
@@ -2245,20 +2322,38 @@ impl ops::add {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        if const { <B as crate::runtime::Arrays>::DELEGATES } {
-            #[allow(clippy::needless_update)]
-            let calls = crate::runtime::libraries::LibraryCalls {
-                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
-                torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::libraries::LibraryCalls::NONE
-            };
-            return crate::runtime::Arrays::delegate(
-                b,
-                Self::INFO,
-                &calls,
-                args,
-                options,
-            );
+        if const { <B as crate::runtime::Arrays>::HAS_ENTRIES } {
+            let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+            return crate::runtime::located(
+                    args
+                        .run_row(
+                            Self::ROW,
+                            &|dtype, to| {
+                                let _ = to;
+                                match dtype {
+                                    crate::runtime::DType::Float32 => {
+                                        Ok(Some(Self::each_loop::<f32>()))
+                                    }
+                                    crate::runtime::DType::Float64 => {
+                                        Ok(Some(Self::each_loop::<f64>()))
+                                    }
+                                    crate::runtime::DType::Complex64 => {
+                                        Ok(Some(Self::each_loop::<crate::runtime::Complex<f32>>()))
+                                    }
+                                    other => {
+                                        Err(crate::runtime::Error::dtype(Self::INFO.name, other))
+                                    }
+                                }
+                            },
+                        ),
+                    (::core::file!(), ::core::line!()),
+                )?
+                .ok_or(
+                    crate::runtime::Error::unsupported(
+                        Self::INFO.name,
+                        <B as crate::runtime::Arrays>::NAME,
+                    ),
+                );
         }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
@@ -2273,6 +2368,51 @@ impl ops::add {
                 }
             },
             (::core::file!(), ::core::line!()),
+        )
+    }
+    /// The op's entries, for backends whose library is chosen at run time.
+    #[doc(hidden)]
+    pub const ROW: &'static crate::runtime::entry::Row = &crate::runtime::entry::Row::new(
+            Self::INFO,
+        )
+        .with_numpyish(Self::numpyish)
+        .with_torch(Self::torch);
+    /// The loop of the op on the CPU.
+    #[doc(hidden)]
+    #[inline]
+    pub fn each_loop<T: crate::runtime::Float>() -> crate::runtime::entry::EachLoop {
+        crate::runtime::entry::EachLoop::new::<2usize, T, ops::add>()
+    }
+    fn numpyish(
+        b: &crate::runtime::numpyish::Numpyish,
+        call: &mut crate::runtime::entry::Call<'_, '_>,
+    ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        let _ = b;
+        crate::runtime::numpyish::entry::each(call, &ops::add {}, &[0usize, 1usize])
+    }
+    fn torch(
+        b: &crate::runtime::torch::Torch,
+        call: &mut crate::runtime::entry::Call<'_, '_>,
+    ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+            "add",
+            "aten::add",
+            "Tensor",
+            crate::runtime::torch::DtypeStrategy::Direct,
+        );
+        crate::runtime::torch::entry::called(
+            b,
+            call,
+            &ATEN,
+            &[
+                crate::runtime::torch::Arg::from(
+                    call.operand::<crate::runtime::torch::Torch>(0usize)?,
+                ),
+                crate::runtime::torch::Arg::from(
+                    call.operand::<crate::runtime::torch::Torch>(1usize)?,
+                ),
+            ],
+            crate::runtime::ElementInfo::T.dtype(call.dtype),
         )
     }
 }
@@ -2317,20 +2457,35 @@ impl ops::leaky {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        if const { <B as crate::runtime::Arrays>::DELEGATES } {
-            #[allow(clippy::needless_update)]
-            let calls = crate::runtime::libraries::LibraryCalls {
-                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
-                torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::libraries::LibraryCalls::NONE
-            };
-            return crate::runtime::Arrays::delegate(
-                b,
-                Self::INFO,
-                &calls,
-                args,
-                options,
-            );
+        if const { <B as crate::runtime::Arrays>::HAS_ENTRIES } {
+            let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+            return crate::runtime::located(
+                    args
+                        .run_row(
+                            Self::ROW,
+                            &|dtype, to| {
+                                let _ = to;
+                                match dtype {
+                                    crate::runtime::DType::Float32 => {
+                                        Ok(Some(Self::each_loop::<f32>()))
+                                    }
+                                    crate::runtime::DType::Float64 => {
+                                        Ok(Some(Self::each_loop::<f64>()))
+                                    }
+                                    other => {
+                                        Err(crate::runtime::Error::dtype(Self::INFO.name, other))
+                                    }
+                                }
+                            },
+                        ),
+                    (::core::file!(), ::core::line!()),
+                )?
+                .ok_or(
+                    crate::runtime::Error::unsupported(
+                        Self::INFO.name,
+                        <B as crate::runtime::Arrays>::NAME,
+                    ),
+                );
         }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
@@ -2342,6 +2497,55 @@ impl ops::leaky {
                 }
             },
             (::core::file!(), ::core::line!()),
+        )
+    }
+    /// The op's entries, for backends whose library is chosen at run time.
+    #[doc(hidden)]
+    pub const ROW: &'static crate::runtime::entry::Row = &crate::runtime::entry::Row::new(
+            Self::INFO,
+        )
+        .with_numpyish(Self::numpyish)
+        .with_torch(Self::torch);
+    /// The loop of the op on the CPU.
+    #[doc(hidden)]
+    #[inline]
+    pub fn each_loop<T: crate::runtime::Real>() -> crate::runtime::entry::EachLoop {
+        crate::runtime::entry::EachLoop::new::<1usize, T, ops::leaky>()
+    }
+    fn numpyish(
+        b: &crate::runtime::numpyish::Numpyish,
+        call: &mut crate::runtime::entry::Call<'_, '_>,
+    ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        let _ = b;
+        crate::runtime::numpyish::entry::each(
+            call,
+            &ops::leaky {
+                slope: call.f64(1usize),
+            },
+            &[0usize],
+        )
+    }
+    fn torch(
+        b: &crate::runtime::torch::Torch,
+        call: &mut crate::runtime::entry::Call<'_, '_>,
+    ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+            "leaky",
+            "aten::leaky_relu",
+            "",
+            crate::runtime::torch::DtypeStrategy::Float32,
+        );
+        crate::runtime::torch::entry::called(
+            b,
+            call,
+            &ATEN,
+            &[
+                crate::runtime::torch::Arg::from(
+                    call.array::<crate::runtime::torch::Torch>(0usize)?,
+                ),
+                crate::runtime::torch::Arg::from(call.f64(1usize)),
+            ],
+            crate::runtime::ElementInfo::T.dtype(call.dtype),
         )
     }
 }
@@ -2391,20 +2595,16 @@ impl ops::threshold {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        if const { <B as crate::runtime::Arrays>::DELEGATES } {
-            #[allow(clippy::needless_update)]
-            let calls = crate::runtime::libraries::LibraryCalls {
-                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
-                torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::libraries::LibraryCalls::NONE
-            };
-            return crate::runtime::Arrays::delegate(
-                b,
-                Self::INFO,
-                &calls,
-                args,
-                options,
-            );
+        if const { <B as crate::runtime::Arrays>::HAS_ENTRIES } {
+            let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+            {
+                if let Some(result) = crate::runtime::located(
+                    args.run_row(Self::ROW, &|_, _| Ok(None)),
+                    (::core::file!(), ::core::line!()),
+                )? {
+                    return Ok(result);
+                }
+            }
         }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
@@ -2420,6 +2620,36 @@ impl ops::threshold {
                 }
             },
             (::core::file!(), ::core::line!()),
+        )
+    }
+    /// The op's entries, for backends whose library is chosen at run time.
+    #[doc(hidden)]
+    pub const ROW: &'static crate::runtime::entry::Row = &crate::runtime::entry::Row::new(
+            Self::INFO,
+        )
+        .with_torch(Self::torch);
+    fn torch(
+        b: &crate::runtime::torch::Torch,
+        call: &mut crate::runtime::entry::Call<'_, '_>,
+    ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
+            "threshold",
+            "aten::threshold",
+            "",
+            crate::runtime::torch::DtypeStrategy::Direct,
+        );
+        crate::runtime::torch::entry::called(
+            b,
+            call,
+            &ATEN,
+            &[
+                crate::runtime::torch::Arg::from(
+                    call.array::<crate::runtime::torch::Torch>(0usize)?,
+                ),
+                crate::runtime::torch::Arg::from(call.element(1usize)),
+                crate::runtime::torch::Arg::from(call.element(2usize)),
+            ],
+            crate::runtime::ElementInfo::T.dtype(call.dtype),
         )
     }
 }
@@ -2473,21 +2703,6 @@ impl ops::sum {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        if const { <B as crate::runtime::Arrays>::DELEGATES } {
-            #[allow(clippy::needless_update)]
-            let calls = crate::runtime::libraries::LibraryCalls {
-                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
-                torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::libraries::LibraryCalls::NONE
-            };
-            return crate::runtime::Arrays::delegate(
-                b,
-                Self::INFO,
-                &calls,
-                args,
-                options,
-            );
-        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
             {
@@ -2635,21 +2850,6 @@ impl ops::ends {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        if const { <B as crate::runtime::Arrays>::DELEGATES } {
-            #[allow(clippy::needless_update)]
-            let calls = crate::runtime::libraries::LibraryCalls {
-                numpyish: Some(Self::call::<crate::runtime::numpyish::Numpyish>),
-                torch: Some(Self::call::<crate::runtime::torch::Torch>),
-                ..crate::runtime::libraries::LibraryCalls::NONE
-            };
-            return crate::runtime::Arrays::delegate(
-                b,
-                Self::INFO,
-                &calls,
-                args,
-                options,
-            );
-        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
             {

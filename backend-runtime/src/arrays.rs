@@ -191,10 +191,10 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         false
     }
 
-    /// Runs the entry of a row; `None` if the row has no entry for the library of the backend.
+    /// Runs the entry of a row. Returns an error if the row has no entry for the library of the backend.
     #[doc(hidden)]
-    fn run_row(&self, _row: &'static Row, _call: &mut entry::Call<'_, '_>) -> Result<Option<Outputs>> {
-        Ok(None)
+    fn run_row(&self, _row: &'static Row, call: &mut entry::Call<'_, '_>) -> Result<Outputs> {
+        Err(Error::unsupported(call.op, Self::NAME))
     }
 
     /// Returns an array as an argument of an entry; `None` if the backend has no entries.

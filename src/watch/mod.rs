@@ -252,13 +252,13 @@ impl<B: Backend> Arrays for Watched<B> {
         self.within.has_entry(row)
     }
 
-    fn run_row(&self, row: &'static Row, call: &mut entry::Call<'_, '_>) -> Result<Option<Outputs>> {
+    fn run_row(&self, row: &'static Row, call: &mut entry::Call<'_, '_>) -> Result<Outputs> {
         if !self.within.has_entry(row) {
-            return Ok(None);
+            return Err(Error::unsupported(call.op, Self::NAME));
         }
         let mut running = entry::described::<B, _>(row.info, call, |call| self.begin(call))?;
         let outputs = self.within.run_row(row, call)?;
-        for x in outputs.iter().flat_map(|outputs| outputs.values(call)) {
+        for x in outputs.values(call) {
             let x = to_array::<B>(call.op, x)?;
             dispatch!(x.dtype(), T => {
                 let x = x.get::<T>().ok_or_else(|| Error::dtype(row.info.name, x.dtype()))?;

@@ -192,7 +192,7 @@ impl Expand<'_> {
                 &self,
                 row: &'static #rt::entry::Row,
                 call: &mut #rt::entry::Call<'_, '_>,
-            ) -> #rt::Result<Option<#rt::entry::Outputs>> {
+            ) -> #rt::Result<#rt::entry::Outputs> {
                 match self { #(#any_name::#variant(b) => b.run_row(row, call),)* #watched_row }
             }
 

@@ -82,9 +82,7 @@ impl<'a, B: Arrays> Args<'a, B> {
                 None => self.borrowed(place, made)?,
             });
         }
-        let Some(outputs) = self.b.run_row(row, &mut Call::new(op, dtype, each, &mut args).with_to(to))? else {
-            return Ok(None);
-        };
+        let outputs = self.b.run_row(row, &mut Call::new(op, dtype, each, &mut args).with_to(to))?;
         drop(args);
         Ok(Some(match outputs {
             Outputs::One(x) => Value::Array(to_array(op, x)?),

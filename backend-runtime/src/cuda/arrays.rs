@@ -43,8 +43,11 @@ impl Arrays for Cuda {
         row.cuda.is_some()
     }
 
-    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Option<Outputs>> {
-        row.cuda.map(|entry| entry(self, call)).transpose()
+    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Outputs> {
+        match row.cuda {
+            Some(entry) => entry(self, call),
+            None => Err(Error::unsupported(call.op, Self::NAME)),
+        }
     }
 
     fn array_ref<T: Element>(x: &CudaArray<T>) -> Option<ArrayRef<'_>> {

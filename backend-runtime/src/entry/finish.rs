@@ -16,7 +16,7 @@ pub fn run<B: Arrays>(
     args: &mut [Arg<'_>],
 ) -> Result<Outputs> {
     let op = row.info.name;
-    b.run_row(row, &mut Call::new(op, dtype, each, args).with_to(to))?.ok_or_else(|| Error::unsupported(op, B::NAME))
+    b.run_row(row, &mut Call::new(op, dtype, each, args).with_to(to))
 }
 
 /// Converts the result of an op to an array.

@@ -169,9 +169,9 @@ unsafe fn applied(
     if is_identity && let Arg::Array(ArrayRef::Numpyish(x)) = &call.args()[places[0]] {
         return Ok(Outputs::One(ArrayValue::Numpyish(x.handle())));
     }
-    let mut free = [false; 3];
-    for (free, &place) in free.iter_mut().zip(places) {
-        *free = call.is_free::<Numpyish>(place, kernel.output());
+    let mut free = 0_u8;
+    for (i, &place) in places.iter().enumerate() {
+        free |= u8::from(call.is_free::<Numpyish>(place, kernel.output())) << i;
     }
     let none = View { start: ptr::null(), dtype: DType::Bool, shape: &[], strides: &[] };
     let mut views = [none; 3];
@@ -182,10 +182,10 @@ unsafe fn applied(
         }
     }
     let operands = &views[..places.len()];
-    for (i, &place) in places.iter().enumerate() {
+    for (i, &place) in places.iter().enumerate().filter(|(i, _)| free & (1 << i) != 0) {
         // SAFETY: the kernel belongs to the op, by the caller, and to these dtypes. Nothing else uses the memory of an
         // operand in `free`.
-        if free[i] && unsafe { run_over(kernel, op, operands, operands[i]) } {
+        if unsafe { run_over(kernel, op, operands, operands[i]) } {
             return Ok(Outputs::One(match call.array_ref(place) {
                 ArrayRef::Numpyish(x) => ArrayValue::Numpyish(x.handle()),
                 #[allow(unreachable_patterns)] // a build may have no other library
@@ -211,4 +211,83 @@ pub fn fold<F: FoldSource>(
 ) -> Result<Outputs> {
     let x = call.array::<Numpyish>(place)?;
     Outputs::one(call, super::reduction::fold_of(f, x.into(), result, axis, keepdims))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{run::REUSED, typed::array},
+        *,
+    };
+    use crate::{
+        Each, Numeric,
+        entry::{EachLoop, Row, one, run},
+    };
+
+    /// An op with a number as its field: `x1 + scale * x2`.
+    struct Scaled {
+        scale: f64,
+    }
+
+    impl EachSource for Scaled {
+        const NAME: &'static str = "scaled";
+        const CUDA: &'static str = "";
+        const INPUTS: &'static [&'static str] = &[];
+        const PARAMS: &'static [&'static str] = &[];
+    }
+
+    impl<T: Numeric> Each<2, T> for Scaled {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, &[x, y]: &[T; 2]) -> T {
+            x.plus(T::from_f64(self.scale).times(y))
+        }
+    }
+
+    const ROW: &Row = &Row::new(&crate::OpInfo::new("scaled", "", "", "", &[], &[], "", "", "", None))
+        .with_numpyish(|_, call| each(call, &Scaled { scale: call.f64(2) }, &[0, 1]));
+
+    fn scaled<T: Numeric>(args: &mut [Arg<'_>]) -> Result<NdArray<T>> {
+        let each = Some(EachLoop::new::<2, T, Scaled>());
+        one::<Numpyish, T>("scaled", run(&Numpyish::new(), ROW, (T::DTYPE, T::DTYPE), each, args)?)
+    }
+
+    #[test]
+    fn results_overwrite_arrays_that_are_given() {
+        let n = REUSED / size_of::<f64>();
+        let (mut x, y) = (array("test", &[n], vec![1.0; n]).unwrap(), array("test", &[n], vec![2.0; n]).unwrap());
+        let start = x.as_ptr();
+        let given = Arg::Given(ArrayMut::Numpyish(&mut x));
+        let z = scaled::<f64>(&mut [given, Arg::array::<Numpyish, f64>(&y), Arg::Real(10.0)]).unwrap();
+        assert_eq!((z.as_ptr(), z[[n - 1]]), (start, 21.0));
+        drop(x);
+        // the array has another handle
+        let (mut z, other) = (z.clone(), z);
+        let given = Arg::Given(ArrayMut::Numpyish(&mut z));
+        let w = scaled::<f64>(&mut [given, Arg::element(1.0), Arg::Real(0.5)]).unwrap();
+        assert_ne!(w.as_ptr(), start);
+        assert_eq!((w[[0]], other[[0]]), (21.5, 21.0));
+    }
+
+    #[test]
+    fn a_dtype_that_is_not_that_of_the_loop_is_refused() {
+        let x = array("test", &[2], vec![1_i32, 2]).unwrap();
+        let args = &mut [Arg::array::<Numpyish, i32>(&x), Arg::element(1.0_f32), Arg::Real(1.0)];
+        assert_eq!(scaled::<f32>(args).unwrap_err(), Error::dtype("scaled", DType::Int32));
+    }
+
+    #[test]
+    #[should_panic(expected = "the loop belongs to the op")]
+    fn the_loop_of_another_op_is_refused() {
+        struct Other;
+        impl EachSource for Other {
+            const NAME: &'static str = "other";
+            const CUDA: &'static str = "";
+            const INPUTS: &'static [&'static str] = &[];
+            const PARAMS: &'static [&'static str] = &[];
+        }
+        let each = Some(EachLoop::new::<2, f64, Scaled>());
+        let mut args = [Arg::element(1.0), Arg::element(2.0)];
+        let _ = super::each(&mut Call::new("other", DType::Float64, each, &mut args), &Other, &[0, 1]);
+    }
 }

@@ -110,8 +110,11 @@ impl Arrays for Numpyish {
         row.numpyish.is_some()
     }
 
-    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Option<Outputs>> {
-        row.numpyish.map(|entry| entry(self, call)).transpose()
+    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Outputs> {
+        match row.numpyish {
+            Some(entry) => entry(self, call),
+            None => Err(Error::unsupported(call.op, Self::NAME)),
+        }
     }
 
     fn array_ref<T: Element>(x: &NdArray<T>) -> Option<ArrayRef<'_>> {

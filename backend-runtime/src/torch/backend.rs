@@ -120,8 +120,11 @@ impl Arrays for Torch {
         row.torch.is_some()
     }
 
-    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Option<Outputs>> {
-        row.torch.map(|entry| entry(self, call)).transpose()
+    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Outputs> {
+        match row.torch {
+            Some(entry) => entry(self, call),
+            None => Err(Error::unsupported(call.op, Self::NAME)),
+        }
     }
 
     fn array_ref<T: Element>(x: &TorchArray<T>) -> Option<ArrayRef<'_>> {

@@ -98,6 +98,7 @@ pub fn each<F: EachSource>(b: &Torch, call: &mut Call<'_, '_>, f: &F, places: &[
     let mut operands = Vec::with_capacity(places.len());
     for (i, &place) in places.iter().enumerate() {
         operands.push(match &call.args()[place] {
+            entry::Arg::Element(x) if x.dtype() != kernel.input(i) => return Err(Error::dtype(call.op, x.dtype())),
             entry::Arg::Element(x) => loops::OnHostRaw::Scalar(x),
             _ => loops::OnHostRaw::new(b, call.op, call.array::<Torch>(place)?, kernel.input(i), free[i])?,
         });
