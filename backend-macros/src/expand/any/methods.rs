@@ -86,8 +86,21 @@ impl Expand<'_> {
         if !any.is_watched || !self.has_all_entries(op) {
             return self.chosen(op, any, rest, on, again);
         }
-        let (rt, open, run) = (self.rt(), self.open_options(op), self.run_entry(op, any, on));
-        quote!({ #open #rt::located({ #run }, (::core::file!(), ::core::line!())) })
+        let (rt, open, b) = (self.rt(), self.open_options(op), hidden("b"));
+        // for few elements, the conversions for the entry would take longer than the loop; so on the CPU, the loop is
+        // called directly
+        let host = any.members.iter().find(|m| m.column.as_deref() == Some("numpyish") && self.has_loop(op));
+        let Some(host) = host else {
+            let run = self.run_entry(op, any, on);
+            return quote!({ #open #rt::located({ #run }, (::core::file!(), ::core::line!())) });
+        };
+        let (arm, run) = (self.any_arm(op, any, host), self.run_entry(op, any, &quote!(#b)));
+        quote! {
+            match #on {
+                #arm
+                #b => { #open #rt::located({ #run }, (::core::file!(), ::core::line!())) }
+            }
+        }
     }
 
     /// Generates the `match` that runs the op on the backend in the enum `on`. A row that is written once for any
