@@ -70,7 +70,12 @@ pub const GROUPS: [Group; 13] = [
     },
     Group { name: "gradients", of: "derivatives", targets: &["derivatives", "gradients"], others: &[] },
     Group { name: "formulas", of: "formulas and lazy arrays", targets: &["formulas"], others: &[] },
-    Group { name: "ops", of: "ops on every library, beyond their rows' cases", targets: &["methods", "ops"], others: &[] },
+    Group {
+        name: "ops",
+        of: "ops on every library, beyond their rows' cases",
+        targets: &["methods", "ops"],
+        others: &[],
+    },
     Group {
         name: "solvers",
         of: "equations, minima, differential equations, sparse matrices",
