@@ -71,7 +71,7 @@ pub type OpContext<'b> = crate::raw::OpContext<'b, Numpyish>;
 /// depend on the number of threads. All loops run on the calling thread if the system refuses to start threads, or if
 /// the process was created by `fork` after this backend was used. Such a forked process also continues its parent's
 /// random stream from the same position, so both processes draw the same numbers; [`Arrays::seed`] starts another
-/// stream. The other backends return [`Error::Unavailable`](crate::Error::Unavailable) in a forked process.
+/// stream. The other backends return [`Error::Unavailable`] in a forked process.
 #[derive(Clone, Debug, Default)]
 pub struct Numpyish {
     /// The random stream of a seeded backend; `None` selects the stream that all unseeded backends of the process
