@@ -217,7 +217,7 @@ impl Expand<'_> {
         });
         let watched_state = watched(quote!(#rt::Arrays::random_state(&**b)));
         quote! {
-            /// A backend chosen at run time. It implements [`Backend`] itself. A call takes 40 to 100 ns longer than on a backend whose type is known.
+            /// A backend chosen at run time. It implements [`Backend`] itself. A call takes longer than on a backend whose type is known: about 40 ns for an elementwise op on the CPU.
             #[derive(Clone, Debug)]
             #[non_exhaustive]
             pub enum #any_name { #(#[doc = #summary] #variant(#ty),)* #watched_variant }
