@@ -107,7 +107,7 @@ impl Expand<'_> {
         let (rt, module, ty, path) = (self.rt(), self.module(backend), self.backend_type(backend), function(path));
         let name = &op.name;
         let places = || op.params.iter().enumerate().filter(|(_, p)| !matches!(p.kind, Kind::Target(_)));
-        let read = places().map(|(place, p)| self.read_entry(place, p, op, &ty));
+        let read = places().map(|(place, p)| self.read_entry(place, p, &ty));
         let args = op.params.iter().enumerate().map(|(place, p)| {
             let n = hidden(&format!("a{place}"));
             match p.kind {
@@ -136,7 +136,7 @@ impl Expand<'_> {
     }
 
     /// Generates the statement that reads the argument of a parameter.
-    fn read_entry(&self, place: usize, param: &Param, op: &Op, ty: &TokenStream) -> TokenStream {
+    fn read_entry(&self, place: usize, param: &Param, ty: &TokenStream) -> TokenStream {
         let n = hidden(&format!("a{place}"));
         let read = match &param.kind {
             Kind::Array(_) if param.default.is_some() => quote!(call.optional_array::<#ty>(#place)?),
@@ -145,7 +145,7 @@ impl Expand<'_> {
             Kind::Arrays(_) => quote!(call.arrays::<#ty>(#place)?),
             Kind::Index => quote!(call.index::<#ty>(#place)?),
             kind => {
-                let read = self.read_plain(place, kind, op);
+                let read = self.read_plain(place, kind);
                 let is_optional = param.default == Some(DefaultValue::None) || *kind == Kind::AxisOrAll;
                 if is_optional { quote!(if call.is_absent(#place) { None } else { Some(#read) }) } else { read }
             }
@@ -154,7 +154,7 @@ impl Expand<'_> {
     }
 
     /// Generates the expression that reads an argument that is no array.
-    fn read_plain(&self, place: usize, kind: &Kind, _op: &Op) -> TokenStream {
+    fn read_plain(&self, place: usize, kind: &Kind) -> TokenStream {
         let method = match kind {
             Kind::Axes => "axes",
             Kind::Axis | Kind::AxisOrAll => "isize",
@@ -184,7 +184,7 @@ impl Expand<'_> {
         let path = self.scalar_path(op);
         let fields = numbers.iter().map(|p| {
             let (n, place) = (id(&p.name), op.params.iter().position(|other| other.name == p.name));
-            let read = self.read_plain(place.unwrap_or(0), &p.kind, op);
+            let read = self.read_plain(place.unwrap_or(0), &p.kind);
             quote!(#n: #read)
         });
         quote!(#path { #(#fields),* })
@@ -198,18 +198,11 @@ impl Expand<'_> {
     fn entry_of_each(&self, op: &Op, backend: &Backend) -> TokenStream {
         let (module, places) = (self.module(backend), Self::input_places(op));
         if op.second.is_some() {
-            return quote!(let _ = b; #module::entry::each_without_fields(call, &[#(#places),*]));
+            return quote!(#module::entry::each_without_fields(b, call, &[#(#places),*]));
         }
         let numbers: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         let item = self.item_of_call(op, &numbers);
-        match backend.name.as_str() {
-            "numpyish" => quote!(let _ = b; #module::entry::each(call, &#item, &[#(#places),*])),
-            "cuda" => {
-                let result = self.dtype_of_elem(op.result.elem(), &quote!(call.dtype));
-                quote!(#module::entry::each(b, call, &#item, &[#(#places),*], #result))
-            }
-            _ => quote!(#module::entry::each(b, call, &#item, &[#(#places),*])),
-        }
+        quote!(#module::entry::each(b, call, &#item, &[#(#places),*]))
     }
 
     fn entry_of_fold(&self, op: &Op, backend: &Backend) -> TokenStream {
@@ -220,14 +213,10 @@ impl Expand<'_> {
         let result = self.dtype_of_elem(op.result.elem(), &quote!(call.dtype));
         let named = |name: &str| {
             let place = op.params.iter().position(|p| p.name == name).unwrap_or(0);
-            op.params.get(place).map(|p| self.read_plain(place, &p.kind, op))
+            op.params.get(place).map(|p| self.read_plain(place, &p.kind))
         };
         let (axis, keepdims) = (named("axis"), named("keepdims"));
-        let call = quote!(call, &#item, #place, #result, #axis, #keepdims);
-        match backend.name.as_str() {
-            "numpyish" => quote!(let _ = b; #module::entry::fold(#call)),
-            _ => quote!(#module::entry::fold(b, #call)),
-        }
+        quote!(#module::entry::fold(b, call, &#item, #place, #result, #axis, #keepdims))
     }
 
     fn entry_of_aten(&self, op: &Op, backend: &Backend, aten: &Aten) -> TokenStream {
@@ -241,7 +230,7 @@ impl Expand<'_> {
                 let read = match &param.kind {
                     Kind::Operand(..) => quote!(call.operand::<#ty>(#place)?),
                     Kind::Array(_) => quote!(call.array::<#ty>(#place)?),
-                    kind => self.read_plain(place, kind, op),
+                    kind => self.read_plain(place, kind),
                 };
                 quote!(#module::Arg::from(#read))
             }

@@ -10,7 +10,6 @@ mod array;
 mod entry;
 mod literal;
 mod program;
-mod raw;
 mod value;
 
 pub use args::{Args, ArrayArg, OperandArg};
@@ -18,7 +17,6 @@ pub use array::DynArray;
 pub use entry::to_array;
 pub use literal::ToLiteral;
 pub use program::Program;
-pub use raw::RawArrays;
 pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};

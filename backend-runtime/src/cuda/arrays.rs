@@ -1,16 +1,11 @@
 //! Implements the trait `Arrays` for the backend `Cuda`: shapes, and transfers between host and device.
 
 use super::{
-    array::{CudaArray, RawArray},
-    backend::Cuda,
-    copy::contiguous,
-    elementwise, exchange, fft, formula, info, linalg, link,
-    outside::Notes,
-    staging,
+    array::CudaArray, backend::Cuda, copy::contiguous, elementwise, exchange, fft, formula, info, linalg, link,
+    outside::Notes, staging,
 };
 use crate::{
     ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
-    by_name::RawArrays,
     dlpack::{CopyMode, DLDevice, ManagedTensor},
     entry::{ArrayMut, ArrayRef, ArrayValue, Call, Outputs, Row},
     formula::{Input, Layout, Node, Reduction, Typed},
@@ -217,21 +212,5 @@ impl Arrays for Cuda {
 
     fn random_state(&self) -> Result<(u64, u64)> {
         Ok(self.random.state())
-    }
-}
-
-impl RawArrays for Cuda {
-    type Raw = RawArray;
-
-    fn raw<T: Element>(x: &CudaArray<T>) -> &RawArray {
-        x.raw()
-    }
-
-    fn typed<T: Element>(op: &'static str, raw: RawArray) -> Result<CudaArray<T>> {
-        CudaArray::from_raw(op, raw)
-    }
-
-    fn dtype(_: &'static str, raw: &RawArray) -> Result<DType> {
-        Ok(raw.dtype)
     }
 }

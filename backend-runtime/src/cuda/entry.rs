@@ -1,66 +1,31 @@
 //! Arguments and results of the entries of rows on NVIDIA GPUs.
 
-use super::{Cuda, CudaArray, RawArray, elementwise, kernel::Bytes, map::Input, program::Expression};
+use super::{Cuda, RawArray, elementwise, kernel::Bytes, map::Input, program::Expression};
 use crate::{
-    Arrays, Axes, DType, EachSource, Element, Error, FoldSource, Result,
-    entry::{Arg, ArrayMut, ArrayRef, Call, Library, Outputs},
-    raw::{RawElement, RawOperand, RawTarget, TypedArray},
+    Axes, DType, EachSource, FoldSource, Result,
+    entry::{Arg, ArrayMut, ArrayRef, Call, Outputs, RawLibrary},
 };
 
-/// Returns the error for an array of another backend.
-fn foreign(op: &'static str, x: ArrayRef<'_>) -> Error {
-    Error::backend(op, Cuda::NAME, x.backend())
+impl RawLibrary for Cuda {
+    type Raw = RawArray;
+
+    fn raw(x: ArrayRef<'_>) -> Option<&RawArray> {
+        if let ArrayRef::Cuda(x) = x { Some(x) } else { None }
+    }
+
+    fn raw_mut(x: ArrayMut<'_>) -> Option<&mut RawArray> {
+        if let ArrayMut::Cuda(x) = x { Some(x) } else { None }
+    }
+
+    // kernels look for inputs that they may overwrite themselves, so no array is free for an entry
 }
 
-impl Library for Cuda {
-    type Arg<'a> = &'a RawArray;
-    type OperandArg<'a> = RawOperand<'a, RawArray>;
-    type TargetRef<'a> = &'a mut RawArray;
-    type TargetArg<'a> = RawTarget<'a, RawArray>;
-    type Changed = RawArray;
-
-    fn arg<'a>(op: &'static str, x: ArrayRef<'a>) -> Result<&'a RawArray> {
-        match x {
-            ArrayRef::Cuda(x) => Ok(x),
-            other => Err(foreign(op, other)),
-        }
-    }
-
-    fn operand<'a>(op: &'static str, x: ArrayRef<'a>) -> Result<RawOperand<'a, RawArray>> {
-        Self::arg(op, x).map(RawOperand::Array)
-    }
-
-    fn number(x: &RawElement) -> RawOperand<'_, RawArray> {
-        RawOperand::Scalar(*x)
-    }
-
-    fn target<'a>(op: &'static str, x: ArrayMut<'a>) -> Result<&'a mut RawArray> {
-        match x {
-            ArrayMut::Cuda(x) => Ok(x),
-            other => Err(foreign(op, other.by_ref())),
-        }
-    }
-
-    fn target_arg<'t>(x: &'t mut &mut RawArray) -> RawTarget<'t, RawArray> {
-        RawTarget::new(x)
-    }
-
-    fn changed(x: &mut &mut RawArray, result: RawArray) {
-        **x = result;
-    }
-
-    fn is_free(_: &mut ArrayMut<'_>, _: DType) -> bool {
-        // kernels look for inputs that they may overwrite themselves
-        false
-    }
-
-    fn handle<T: Element>(op: &'static str, x: ArrayRef<'_>) -> Result<CudaArray<T>> {
-        CudaArray::from_raw(op, Self::arg(op, x)?.clone())
-    }
-}
-
-/// Applies an elementwise op to the arguments at `places`. The result has the dtype `result`.
-pub fn each<F: EachSource>(b: &Cuda, call: &Call<'_, '_>, f: &F, places: &[usize], result: DType) -> Result<Outputs> {
+/// Applies an elementwise op to the arguments at `places`.
+///
+/// # Panics
+/// If the call has no loop of the op `F`, which only a mistake in generated code can cause.
+pub fn each<F: EachSource>(b: &Cuda, call: &Call<'_, '_>, f: &F, places: &[usize]) -> Result<Outputs> {
+    let result = call.each_loop().kernel_of::<F>().output();
     applied(b, call, F::NAME, Expression::of::<F>(call.dtype), f.params(), F::MOVED, places, result)
 }
 

@@ -1,6 +1,6 @@
 //! Arguments of entries.
 
-use crate::{Axes, DType, Lengths, Number, Slice, numpyish, raw::RawElement};
+use crate::{Axes, Lengths, Number, Slice, numpyish, raw::RawElement};
 
 /// An argument of a call of an entry.
 #[derive(Debug)]
@@ -133,17 +133,6 @@ impl ArrayRef<'_> {
             ArrayRef::Cuda(x) => x.shape(),
             #[cfg(feature = "torch")]
             ArrayRef::Torch(x) => x.shape(),
-        }
-    }
-
-    /// Dtype of the elements.
-    pub fn dtype(&self, op: &'static str) -> crate::Result<DType> {
-        match self {
-            ArrayRef::Numpyish(x) => Ok(x.view().dtype),
-            #[cfg(feature = "cuda")]
-            ArrayRef::Cuda(x) => <crate::cuda::Cuda as crate::by_name::RawArrays>::dtype(op, x),
-            #[cfg(feature = "torch")]
-            ArrayRef::Torch(x) => <crate::torch::Torch as crate::by_name::RawArrays>::dtype(op, x),
         }
     }
 }

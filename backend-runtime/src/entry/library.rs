@@ -1,7 +1,10 @@
 //! The forms in which the functions of a library take arguments of any dtype.
 
 use super::{ArrayMut, ArrayRef};
-use crate::{Arrays, DType, Element, Result, raw::RawElement};
+use crate::{
+    Arrays, DType, Error, Result,
+    raw::{RawElement, RawHandle, RawOperand, RawTarget},
+};
 
 /// A library whose functions take arrays whose dtype is known only at run time.
 pub trait Library: Arrays {
@@ -40,7 +43,58 @@ pub trait Library: Arrays {
 
     /// Returns whether a result of the dtype `dtype` may overwrite the array, which its owner does not use again.
     fn is_free(x: &mut ArrayMut<'_>, dtype: DType) -> bool;
+}
 
-    /// Returns a handle of the array. Returns an error if it belongs to another backend or has another dtype.
-    fn handle<T: Element>(op: &'static str, x: ArrayRef<'_>) -> Result<Self::Array<T>>;
+/// A library whose arrays wrap raw arrays, and add the dtype as a type parameter.
+pub trait RawLibrary: Arrays {
+    /// A raw array of the library, whose dtype is a value.
+    type Raw: RawHandle + 'static;
+
+    /// Returns the array if it belongs to this library, and otherwise `None`.
+    fn raw(x: ArrayRef<'_>) -> Option<&Self::Raw>;
+
+    /// Returns the array if it belongs to this library, and otherwise `None`.
+    fn raw_mut(x: ArrayMut<'_>) -> Option<&mut Self::Raw>;
+
+    /// Returns whether a result of the dtype `dtype` may overwrite the array, which its owner does not use again.
+    fn is_free(_x: &Self::Raw, _dtype: DType) -> bool {
+        false
+    }
+}
+
+impl<L: RawLibrary> Library for L {
+    type Arg<'a> = &'a L::Raw;
+    type OperandArg<'a> = RawOperand<'a, L::Raw>;
+    type TargetRef<'a> = &'a mut L::Raw;
+    type TargetArg<'a> = RawTarget<'a, L::Raw>;
+    type Changed = L::Raw;
+
+    fn arg<'a>(op: &'static str, x: ArrayRef<'a>) -> Result<&'a L::Raw> {
+        L::raw(x).ok_or_else(|| Error::backend(op, L::NAME, x.backend()))
+    }
+
+    fn operand<'a>(op: &'static str, x: ArrayRef<'a>) -> Result<RawOperand<'a, L::Raw>> {
+        Self::arg(op, x).map(RawOperand::Array)
+    }
+
+    fn number(x: &RawElement) -> RawOperand<'_, L::Raw> {
+        RawOperand::Scalar(*x)
+    }
+
+    fn target<'a>(op: &'static str, x: ArrayMut<'a>) -> Result<&'a mut L::Raw> {
+        let backend = x.by_ref().backend();
+        L::raw_mut(x).ok_or_else(|| Error::backend(op, L::NAME, backend))
+    }
+
+    fn target_arg<'t>(x: &'t mut &mut L::Raw) -> RawTarget<'t, L::Raw> {
+        RawTarget::new(x)
+    }
+
+    fn changed(x: &mut &mut L::Raw, result: L::Raw) {
+        **x = result;
+    }
+
+    fn is_free(x: &mut ArrayMut<'_>, dtype: DType) -> bool {
+        L::raw(x.by_ref()).is_some_and(|x| <L as RawLibrary>::is_free(x, dtype))
+    }
 }

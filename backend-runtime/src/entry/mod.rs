@@ -12,7 +12,7 @@ mod value;
 pub use arg::{Arg, ArrayMut, ArrayRef, IndexItem};
 pub use described::described;
 pub use finish::{field, fields, list, one, run};
-pub use library::Library;
+pub use library::{Library, RawLibrary};
 pub use value::{ArrayValue, Outputs, ToValue};
 
 use crate::{
@@ -100,6 +100,14 @@ impl<'c, 'a> Call<'c, 'a> {
     #[must_use]
     pub fn with_to(self, to: DType) -> Call<'c, 'a> {
         Call { to, ..self }
+    }
+
+    /// The loop of an elementwise op for the dtype of the call.
+    ///
+    /// # Panics
+    /// If the call is not of an elementwise op. Only a mistake in generated code can cause this.
+    pub(crate) fn each_loop(&self) -> EachLoop {
+        self.each.expect("a call of an elementwise op has its loop")
     }
 
     /// The arguments, in the order of the row's parameters.

@@ -1,7 +1,7 @@
 //! Reads the arguments of a call, for entries. A method panics if the argument has another kind than the row's
 //! parameter, which only a mistake in generated code can cause.
 
-use super::{Arg, ArrayRef, Call, IndexItem, Library, Outputs};
+use super::{Arg, ArrayRef, ArrayValue, Call, IndexItem, Library, Outputs};
 use crate::{Axes, DType, Index, IndexList, Lengths, Number, Result, Slice, raw::RawElement};
 
 #[cold]
@@ -143,8 +143,8 @@ impl<'a> Call<'_, 'a> {
                 IndexItem::Slice(slice) => list.push(Index::Slice(slice)),
                 IndexItem::New => list.push(Index::New),
                 IndexItem::Rest => list.push(Index::Rest),
-                IndexItem::Array(x) => list.push(Index::Array(&L::handle::<i64>(self.op, x)?)),
-                IndexItem::Mask(x) => list.push(Index::Mask(&L::handle::<bool>(self.op, x)?)),
+                IndexItem::Array(x) => list.push(Index::Array(&L::of_value::<i64>(self.op, ArrayValue::of(x))?)),
+                IndexItem::Mask(x) => list.push(Index::Mask(&L::of_value::<bool>(self.op, ArrayValue::of(x))?)),
             }
         }
         Ok(list)

@@ -1,7 +1,7 @@
 //! Results of entries.
 
 use super::{ArrayRef, Call};
-use crate::{DType, DynArray, Result, numpyish::Numpyish};
+use crate::{DType, DynArray, Error, Result, numpyish::Numpyish};
 
 /// An array of any library and dtype.
 #[derive(Clone)]
@@ -37,7 +37,9 @@ impl ArrayValue {
             #[cfg(feature = "cuda")]
             ArrayValue::Cuda(x) => Ok(x.dtype),
             #[cfg(feature = "torch")]
-            ArrayValue::Torch(x) => <crate::torch::Torch as crate::by_name::RawArrays>::dtype(op, x),
+            ArrayValue::Torch(x) => {
+                x.dtype().ok_or_else(|| Error::library(op, "torch", "a tensor of a dtype that this library lacks"))
+            }
         }
     }
 

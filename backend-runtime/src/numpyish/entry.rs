@@ -12,7 +12,7 @@ use crate::{
     entry::{Arg, ArrayMut, ArrayRef, ArrayValue, Call, Library, Outputs, ToValue},
     raw::RawElement,
 };
-use std::{any::Any, ptr};
+use std::ptr;
 
 /// An array whose dtype is known only at run time.
 pub trait AnyNdArray: Changeable {
@@ -24,9 +24,6 @@ pub trait AnyNdArray: Changeable {
 
     /// Returns whether this is the only handle of the memory, and the memory is so large that reusing it saves time.
     fn is_alone(&mut self) -> bool;
-
-    /// Returns the array, for downcasting.
-    fn as_any(&self) -> &dyn Any;
 }
 
 impl<T: Element> AnyNdArray for NdArray<T> {
@@ -40,10 +37,6 @@ impl<T: Element> AnyNdArray for NdArray<T> {
 
     fn is_alone(&mut self) -> bool {
         T::numpyish_is_alone(self)
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -96,14 +89,6 @@ impl Library for Numpyish {
             _ => false,
         }
     }
-
-    fn handle<T: Element>(op: &'static str, x: ArrayRef<'_>) -> Result<NdArray<T>> {
-        match x {
-            ArrayRef::Numpyish(x) => x.as_any().downcast_ref().cloned().ok_or_else(|| Error::dtype(op, x.view().dtype)),
-            #[allow(unreachable_patterns)] // a build may have no other library
-            other => Err(foreign(op, other)),
-        }
-    }
 }
 
 impl ToValue for RawArray {
@@ -140,8 +125,8 @@ impl ToValue for ItemOrCopy {
 ///
 /// # Panics
 /// If the call has no loop of the op `F`, which only a mistake in generated code can cause.
-pub fn each<F: EachSource>(call: &mut Call<'_, '_>, f: &F, places: &[usize]) -> Result<Outputs> {
-    let each = call.each.expect("a call of an elementwise op has its loop");
+pub fn each<F: EachSource>(_: &Numpyish, call: &mut Call<'_, '_>, f: &F, places: &[usize]) -> Result<Outputs> {
+    let each = call.each_loop();
     // SAFETY: the kernel belongs to ops of the type `F`.
     unsafe { applied(call, each.kernel_of::<F>(), ptr::from_ref(f).cast(), each.is_identity(), places) }
 }
@@ -151,8 +136,8 @@ pub fn each<F: EachSource>(call: &mut Call<'_, '_>, f: &F, places: &[usize]) -> 
 ///
 /// # Panics
 /// If the call has no loop of an op without fields, which only a mistake in generated code can cause.
-pub fn each_without_fields(call: &mut Call<'_, '_>, places: &[usize]) -> Result<Outputs> {
-    let each = call.each.expect("a call of an elementwise op has its loop");
+pub fn each_without_fields(_: &Numpyish, call: &mut Call<'_, '_>, places: &[usize]) -> Result<Outputs> {
+    let each = call.each_loop();
     // SAFETY: the kernel belongs to an op without fields, so a reference to it can have any address.
     unsafe { applied(call, each.kernel_without_fields(), ptr::dangling(), each.is_identity(), places) }
 }
@@ -202,6 +187,7 @@ unsafe fn applied(
 
 /// Folds the array at `place` over axes; the result has the dtype `result`.
 pub fn fold<F: FoldSource>(
+    _: &Numpyish,
     call: &Call<'_, '_>,
     f: &F,
     place: usize,
@@ -245,7 +231,7 @@ mod tests {
     }
 
     const ROW: &Row = &Row::new(&crate::OpInfo::new("scaled", "", "", "", &[], &[], "", "", "", None))
-        .with_numpyish(|_, call| each(call, &Scaled { scale: call.f64(2) }, &[0, 1]));
+        .with_numpyish(|b, call| each(b, call, &Scaled { scale: call.f64(2) }, &[0, 1]));
 
     fn scaled<T: Numeric>(args: &mut [Arg<'_>]) -> Result<NdArray<T>> {
         let each = Some(EachLoop::new::<2, T, Scaled>());
@@ -288,6 +274,7 @@ mod tests {
         }
         let each = Some(EachLoop::new::<2, f64, Scaled>());
         let mut args = [Arg::element(1.0), Arg::element(2.0)];
-        let _ = super::each(&mut Call::new("other", DType::Float64, each, &mut args), &Other, &[0, 1]);
+        let _ =
+            super::each(&Numpyish::new(), &mut Call::new("other", DType::Float64, each, &mut args), &Other, &[0, 1]);
     }
 }

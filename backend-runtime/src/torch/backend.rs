@@ -3,11 +3,10 @@
 use super::{
     array::{TorchArray, from_host, to_host},
     exchange, ffi, memory,
-    tensor::{MPS, Tensor, device_name},
+    tensor::{MPS, device_name},
 };
 use crate::{
-    Arrays, DType, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
-    by_name::RawArrays,
+    Arrays, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
     dlpack::{CopyMode, DLDevice, ManagedTensor},
     entry::{ArrayMut, ArrayRef, ArrayValue, Call, Outputs, Row},
     numpyish::{Numpyish, raw::HostView},
@@ -229,21 +228,5 @@ impl Arrays for Torch {
 
     fn random_state(&self) -> Result<(u64, u64)> {
         self.host.random_state()
-    }
-}
-
-impl RawArrays for Torch {
-    type Raw = Tensor;
-
-    fn raw<T: Element>(x: &TorchArray<T>) -> &Tensor {
-        x.raw()
-    }
-
-    fn typed<T: Element>(op: &'static str, raw: Tensor) -> Result<TorchArray<T>> {
-        TorchArray::from_raw(op, raw)
-    }
-
-    fn dtype(op: &'static str, raw: &Tensor) -> Result<DType> {
-        raw.dtype().ok_or_else(|| Error::library(op, "torch", "a tensor of a dtype that this library lacks"))
     }
 }

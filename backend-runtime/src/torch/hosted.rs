@@ -49,7 +49,9 @@ pub(super) fn hosted<'a>(on: OpContext<'_>, x: &'a Tensor) -> Result<Hosted<'a>>
     if device != index {
         return Err(Error::device(on.op, device_name(index), device_name(device)));
     }
-    if let Some(view) = view_of(x, on.dtype) {
+    if on.backend.is_in_place()
+        && let Some(view) = view_of(x, on.dtype)
+    {
         return Ok(Hosted::Here(view));
     }
     let copied: Result<Box<dyn Viewed>> = dispatch!(on.dtype, T => Ok(Box::new(to_host::<T>(x)?)));

@@ -5,23 +5,20 @@
 
 use super::{
     Operand, Torch, TorchArray,
-    array::{from_host, to_host, view_of},
-    hosted::Viewed,
+    array::{from_host, to_host},
+    hosted::Hosted,
     tensor::{Tensor, device_name},
 };
 use crate::{
-    Axes, DType, Each, EachOf, EachSource, Element, Error, FoldSource, HostArray, Result, dispatch,
+    Axes, Each, EachOf, EachSource, Element, Error, FoldSource, HostArray, Result, dispatch,
     each::is_identity,
-    entry::Library,
     numpyish::{
-        Numpyish,
         kernel::{Kernel, kernel, kernel_of},
         raw::{self, View},
         reduction::fold_of,
         run::run_over,
         typed::typed,
     },
-    raw::RawElement,
 };
 use std::{borrow::Cow, ptr};
 
@@ -172,49 +169,8 @@ struct Given<'a> {
     over: Option<&'a Tensor>,
 }
 
-/// An operand whose dtype is known only at run time, and which the host's loops can read.
-pub(super) enum OnHostRaw<'a> {
-    /// The memory of a tensor, and the tensor itself if the result may overwrite the memory.
-    InPlace(View<'a>, Option<&'a Tensor>),
-    /// A copy of a tensor that the loops cannot read in place.
-    Copy(Box<dyn Viewed>),
-    /// A single value, which stands for all elements.
-    Scalar(&'a RawElement),
-}
-
-impl<'a> OnHostRaw<'a> {
-    /// Makes a tensor readable, which must have the dtype `dtype`. If `is_free` is true, the result may overwrite it.
-    pub(super) fn new(b: &Torch, op: &'static str, x: &'a Tensor, dtype: DType, is_free: bool) -> Result<Self> {
-        dispatch!(dtype, T => OnHostRaw::typed(b, op, TorchArray::<T>::new(op, x.clone())?, x, is_free))
-    }
-
-    fn typed<T: Element>(
-        b: &Torch,
-        op: &'static str,
-        typed: TorchArray<T>,
-        x: &'a Tensor,
-        is_free: bool,
-    ) -> Result<Self> {
-        match OnHost::of_array(b, op, &typed, false)? {
-            OnHost::Copy(copy) => Ok(OnHostRaw::Copy(Box::new(copy))),
-            // the tensor is on the host, because it is not copied
-            _ => match view_of(x, T::DTYPE) {
-                Some(view) => Ok(OnHostRaw::InPlace(view, is_free.then_some(x))),
-                None => Err(Error::unsupported(op, "torch")),
-            },
-        }
-    }
-
-    fn given(&self) -> Given<'_> {
-        match self {
-            OnHostRaw::InPlace(view, over) => Given { view: *view, over: *over },
-            OnHostRaw::Copy(copy) => Given { view: copy.view(), over: None },
-            OnHostRaw::Scalar(x) => Given { view: <Numpyish as Library>::number(x), over: None },
-        }
-    }
-}
-
-/// Runs a kernel over operands whose dtypes are known only at run time.
+/// Runs a kernel over operands whose dtypes are known only at run time. If an operand comes with its tensor, the result
+/// may overwrite the tensor.
 ///
 /// # Safety
 /// The kernel belongs to the op at `op`, and takes operands of these dtypes.
@@ -222,9 +178,9 @@ pub(super) unsafe fn run_raw(
     b: &Torch,
     kernel: &'static Kernel,
     op: *const u8,
-    operands: &[OnHostRaw<'_>],
+    operands: &[(Hosted<'_>, Option<&Tensor>)],
 ) -> Result<Tensor> {
-    let operands: Vec<Given<'_>> = operands.iter().map(OnHostRaw::given).collect();
+    let operands: Vec<Given<'_>> = operands.iter().map(|(x, over)| Given { view: x.view(), over: *over }).collect();
     dispatch!(kernel.output(), U => {
         // SAFETY: the caller guarantees that the kernel belongs to the op and takes these operands, and `U` is the
         // dtype of its result.
