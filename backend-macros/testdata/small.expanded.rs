@@ -2407,8 +2407,7 @@ impl ops::add {
         b: &crate::runtime::numpyish::Numpyish,
         call: &mut crate::runtime::entry::Call<'_, '_>,
     ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
-        let _ = b;
-        crate::runtime::numpyish::entry::each(call, &ops::add {}, &[0usize, 1usize])
+        crate::runtime::numpyish::entry::each(b, call, &ops::add {}, &[0usize, 1usize])
     }
     fn torch(
         b: &crate::runtime::torch::Torch,
@@ -2536,8 +2535,8 @@ impl ops::leaky {
         b: &crate::runtime::numpyish::Numpyish,
         call: &mut crate::runtime::entry::Call<'_, '_>,
     ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
-        let _ = b;
         crate::runtime::numpyish::entry::each(
+            b,
             call,
             &ops::leaky {
                 slope: call.f64(1usize),
