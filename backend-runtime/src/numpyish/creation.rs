@@ -165,9 +165,8 @@ unsafe fn write<T>(part: *mut u8, first: usize, n: usize, value: impl Fn(i64) ->
     }
 }
 
-/// Returns the indices of every element of an array of this shape, like `numpy.indices`. The result has an additional
-/// first axis: at index `k` of this axis, it has each element's index along axis `k`. The dtype must be able to hold
-/// every index.
+/// Returns the indices of every element of an array of this shape, like `numpy.indices`. Entry `k` along the additional
+/// first axis of the result has each element's index along axis `k`. The dtype must be able to hold every index.
 pub fn all_indices<T: Integer>(op: &'static str, shape: &[usize]) -> Result<NdArray<T>> {
     typed(places(op, T::DTYPE, shape))
 }

@@ -210,7 +210,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     /// The kernel, tagged with the type of its op.
     pub const KERNEL: KernelOf<F> = KernelOf { kernel: Self::LOOPS, dtype: T::DTYPE, of: PhantomData };
 
-    /// The kernel itself: an associated constant, so that it exists only once in a crate.
+    /// The kernel. It is an associated constant, so that each crate contains it only once.
     const LOOPS: &'static Kernel = &Kernel {
         name: F::NAME,
         operands: N as u8,
@@ -667,8 +667,8 @@ pub(super) unsafe fn stretch_over(
     }
 }
 
-/// Number of bytes that are copied before they are overwritten: few enough for the first-level cache, and so many that
-/// the loop over a block takes far longer than the call of the loop.
+/// Number of bytes that are copied before they are overwritten: small enough for the first-level cache, and large
+/// enough that calling the loop takes far less time than running it.
 const COPIED: usize = 1 << 13;
 
 /// Like [`stretch`], but the result overwrites operands. Loops assume that they do not write to their operands, so each

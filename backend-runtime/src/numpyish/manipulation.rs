@@ -276,7 +276,7 @@ fn padded(op: &'static str, x: View<'_>, widths: &[usize], mode: PadMode, value:
 fn bordered(op: &'static str, x: View<'_>, shape: Vec<usize>, widths: &[usize], value: Value) -> Result<RawArray> {
     let value = Region::scalar(x.dtype, value.start());
     let (mut out, strides) = room(op, &shape, x)?;
-    // axis lengths, and index of the first element, of the region of the result that no slab covers yet
+    // the region of the result that no slab covers yet: its lengths, and the index of its first element
     let (mut lengths, mut start) = (shape.clone(), 0);
     for (axis, width) in widths.chunks_exact(2).enumerate() {
         let (len, stride) = (x.shape[axis], strides[axis] as usize);

@@ -159,7 +159,7 @@ pub fn random_permutation(on: OpContext<'_>, n: usize) -> Result<RawArray> {
     unsafe { RawArray::new(op, vec![n], out) }
 }
 
-/// Number of random numbers that are generated at a time: few enough to stay in the first-level cache.
+/// Number of random numbers that are generated at a time: they stay in the first-level cache.
 const PART: usize = 1024;
 
 /// Fills a buffer with `n` numbers from the next blocks of the random stream, part by part. A block gives `per_block`

@@ -8,8 +8,8 @@ use super::{NdArray, Operand, buffer::Buffer};
 use crate::{DType, Element, Error, Result, raw::RawElement, rules};
 use std::marker::PhantomData;
 
-/// The address of element 1 is the address of the shapes of scalars. No other shape has this address, because it is
-/// inside this static.
+/// Marks scalars: the shape of a scalar is an empty slice at the address of element 1. No other shape has this address,
+/// because it is inside this static.
 static SCALAR: [usize; 2] = [0; 2];
 
 /// A borrowed array. A view without axes is a scalar.
@@ -88,7 +88,7 @@ impl<'a> View<'a> {
         View { start: std::ptr::from_ref(x.bytes_ref()).cast(), dtype: x.dtype(), shape: &SCALAR[1..1], strides: &[] }
     }
 
-    /// Returns whether the view is that of a scalar. It is false for an array without axes.
+    /// Returns whether this is the view of a scalar. False for an array without axes.
     pub fn is_scalar(&self) -> bool {
         std::ptr::eq(self.shape, &SCALAR[1..1])
     }

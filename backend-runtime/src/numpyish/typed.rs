@@ -66,7 +66,7 @@ pub enum Step {
 pub enum Change {
     /// A view of the same memory, made by several steps.
     View(Vec<Step>),
-    /// A view of the same memory, made by one step.
+    /// Like `View`, for a single step.
     One(Step),
     /// A copy in new memory.
     Copy(RawArray),

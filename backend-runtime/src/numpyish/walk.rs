@@ -44,13 +44,13 @@ pub type Run<'r> = dyn Fn(&[Part], *mut u8, usize) + Sync + 'r;
 /// Maximum number of operands of a walk.
 const MOST: usize = formula::MOST;
 
-/// Size in bytes of the buffer for one packed operand, if there are at most three operands.
+/// Size in bytes of each packed operand's buffer, if there are at most three operands.
 const SCRATCH: usize = 1 << 14;
 
 /// Total size in bytes of the buffers of all operands, which are on the stack.
 const ALL_SCRATCH: usize = 3 * SCRATCH;
 
-/// Size in bytes of the buffer for one packed operand, if there are `n` operands.
+/// Size in bytes of each packed operand's buffer, if there are `n` operands.
 fn scratch_each(n: usize) -> usize {
     (ALL_SCRATCH / n.max(1)).min(SCRATCH) / 16 * 16
 }
@@ -237,7 +237,7 @@ impl Plan {
                 let row_length = outer.row_length(self);
                 for row in 0..rows {
                     run(&parts[..operands.len()], begin + row * row_length..begin + row * row_length + n);
-                    // after the last row, an address may be outside its operand, but is not read any more
+                    // after the last row, an address may be outside its operand, but nothing reads it
                     parts.iter_mut().zip(next_row).for_each(|(p, bytes)| p.start = p.start.wrapping_offset(bytes));
                 }
             }

@@ -19,7 +19,7 @@ const OF_THE_STANDARD: &str = "# The Array API\n\nThis page lists the functions 
 /// The list of the ops and capabilities of other systems.
 const OTHERS: &str = include_str!("../parity.txt");
 
-const OF_OTHERS: &str = "# What other systems have\n\nThis page lists the ops and capabilities of five other systems, \
+const OF_OTHERS: &str = "# Other systems\n\nThis page lists the ops and capabilities of five other systems, \
     and their counterparts here. The systems are the backends of PyEPRI (E), PhiML (P) and pyTME (T), a framework \
     from a question on a Rust forum (F), and the Python Array API (A). The second column has the letters of the \
     systems, and the third column has a code, which the first table explains. If a backend lacks a part, the row or \
@@ -65,7 +65,7 @@ fn ops(model: &Model) -> String {
     for group in &model.groups {
         let names: Vec<&str> = backends.iter().map(|b| b.ty.as_str()).collect();
         let _ = write!(out, "\n## {}\n\n{}\n\n", group.name, group.summary);
-        let _ = writeln!(out, "| op | what it computes | dtypes | accuracy | cases | {} | ranks |", names.join(" | "));
+        let _ = writeln!(out, "| op | result | dtypes | accuracy | cases | {} | ranks |", names.join(" | "));
         let _ = writeln!(out, "|---|---|---|---|--:|{}---|", "---|".repeat(names.len()));
         for op in model.ops.iter().filter(|op| op.group == group.name) {
             let runs = backends.iter().map(|b| op.runs(b).map_or("-".into(), |runs| cell(&runs)));
@@ -133,9 +133,9 @@ struct Listed {
 const CODES: [(&str, &str); 5] = [
     ("Y", "a row of this name"),
     ("A", "a row of another name"),
-    ("P", "a part of it"),
-    ("R", "not an op, but there in Rust"),
-    ("N", "not there"),
+    ("P", "available in part"),
+    ("R", "not an op, but available in Rust"),
+    ("N", "missing"),
 ];
 
 /// Renders a list, and looks up its names in the op table. Each line is `name`, `name : WHO` or `name : WHO = CODE

@@ -28,7 +28,7 @@ pub const LEAST: usize = 1 << 16;
 /// transforms at a time.
 const BLOCK: usize = 16;
 
-/// While one block is read, the block that is this number of blocks ahead is prefetched.
+/// Number of blocks by which prefetching runs ahead of reading.
 const AHEAD: usize = 4;
 
 /// The plan for one length, shared by all transforms of that length.
@@ -62,7 +62,7 @@ impl<R: Engine> Plan<R> {
     /// columns, and `across` its rows.
     pub fn new(op: &'static str, [down, across]: [Arc<stockham::Plan<R>>; 2]) -> Result<Plan<R>> {
         let (rows, columns) = (down.points, across.points);
-        // the factor of an element is a product of one number of each table, so that few factors are stored
+        // few factors are stored: the factor of an element is the product of one number from each table
         let powers = |many: usize, of: &dyn Fn(usize) -> usize| -> Result<Vec<R>> {
             let mut all = buffer::vec(op, 2 * many)?;
             all.extend((0..many).flat_map(|k| root::<R>(of(k), rows * columns)));
@@ -311,8 +311,8 @@ mod tests {
         assert_eq!(padded, fft(&b, &filled, None, 1, Norm::Backward).unwrap());
     }
 
-    /// Lanes whose length is no power of two have the same bits on any number of threads: in double precision along two
-    /// axes, and in single precision along one.
+    /// Lanes whose length is not a power of two have the same bits on any number of threads: in double precision along
+    /// two axes, and in single precision along one.
     #[test]
     #[cfg_attr(miri, ignore = "too many points")]
     fn any_number_of_threads_gives_the_same_bits() {

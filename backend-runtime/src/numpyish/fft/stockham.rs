@@ -503,8 +503,8 @@ fn between<V: Vector>(start: *mut V::Real, len: usize) -> Points<V::Real> {
     Points { start, stride, len, ahead: 0, pairs: false, swapped: false, turns: Turns::NONE }
 }
 
-/// Runs stages one after another. The last stage writes to `to`. The other stages write to the two arrays in turn, the
-/// second array first.
+/// Runs stages one after another. The last stage writes to `to`. The other stages write to the two arrays alternately,
+/// beginning with the second one.
 #[inline(always)]
 unsafe fn through<V: Vector<Real: Engine>>(
     stages: &[Stage<V::Real>],

@@ -256,7 +256,7 @@ mod tests {
                 let total: f64 = w[..=order].iter().sum();
                 assert!((total - 1.0).abs() < 1e-14, "{order} {t}");
                 assert!(w[..=order].iter().all(|&w| (-1e-15..=1.0).contains(&w)), "{order} {t} {w:?}");
-                // the mean of the coefficients' positions, with these weights, is the position itself
+                // the weighted mean of the coefficients' positions is the position itself
                 let middle = (order / 2) as f64;
                 let mean: f64 = w[..=order].iter().enumerate().map(|(k, w)| w * (k as f64 - middle)).sum();
                 assert!(order == 0 || (mean - t).abs() < 1e-14, "{order} {t} {mean}");

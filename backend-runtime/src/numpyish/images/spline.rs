@@ -179,7 +179,7 @@ mod tests {
     use crate::numpyish::{Numpyish, layout::tests::layouts};
     use ndarray::{ArrayD, IxDyn};
 
-    /// The sum of the coefficients, weighted by the values of the cubic spline at integers, gives the samples.
+    /// Each sample is the sum of the coefficients, weighted by the values of the cubic spline at integers.
     #[test]
     fn cubic_coefficients_give_the_samples() {
         let n = 45;

@@ -86,8 +86,8 @@ pub fn correlate1d_of(
     unsafe { RawArray::new(OP, x.shape.to_vec(), out) }
 }
 
-/// Runs `f` on ranges of blocks, on several threads. `f` may write only the memory of the blocks in its range. It may
-/// only read everything else that it captures.
+/// Runs `f` on ranges of blocks, on several threads. `f` may write only the memory of the blocks in its range.
+/// Everything else that it captures is read-only.
 pub(super) fn in_blocks(blocks: Blocks, f: &dyn Fn(std::ops::Range<usize>)) {
     struct Run<'a>(&'a dyn Fn(std::ops::Range<usize>));
     // SAFETY: the callers' closures read packed arrays, and write only the lanes of the blocks in their range.

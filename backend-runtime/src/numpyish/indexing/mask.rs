@@ -67,9 +67,9 @@ fn cells(op: &'static str, dtype: DType, from: *const u8, flags: &[bool], cell: 
     unsafe { RawArray::new(op, shape, out) }
 }
 
-/// Writes the values whose flags are true to `out`; there are `room` of them. To avoid a branch on the flag, which the
-/// processor could not predict, the loop writes every value after the last value with a true flag. If its flag is
-/// false, the next value overwrites it.
+/// Writes the values whose flags are true to `out`; there are `room` of them. The loop has no branch on the flag,
+/// because the processor could not predict it: every value is written, and a value whose flag is false is overwritten
+/// by the next value.
 ///
 /// # Safety
 /// `out` must have room for `room` values.

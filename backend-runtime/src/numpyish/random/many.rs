@@ -213,8 +213,8 @@ wide_versions! {
 }
 
 versions! {
-    /// Draws those elements of `out` that are NaN, because the loops above could not finish them. Draws one element at
-    /// a time, from the start of its block.
+    /// Draws the elements of `out` that are NaN: the loops above could not finish them. Draws one element at a time,
+    /// from the start of its block.
     unsafe fn alone[S: Sampler][S](key: u64, first: u64, sampler: S, out: &mut [f64]) {
         for (i, out) in out.iter_mut().enumerate() {
             if out.is_nan() {

@@ -536,7 +536,7 @@ mod tests {
             assert_eq!(softmax(&B, &x, Axes::from(&axes[..])).unwrap().strides(), [6, 2, 1], "{axes:?}");
         }
         assert_eq!(softmax(&B, &turned, Axes::from(0)).unwrap().strides(), turned.strides());
-        // an array whose rows all repeat one row
+        // all rows of this array are the same row, repeated by broadcasting
         let row = x.index_axis(ndarray::Axis(0), 0).broadcast(IxDyn(&[5, 3, 2])).unwrap().to_owned().into_shared();
         let repeated = View { shape: &[5, 3, 2], strides: &[0, 2, 1], ..view(&x) };
         let got = Lanes::new("test", repeated, Axes::from(2)).and_then(|lanes| lanes.elements(Of::LogSoftmax));

@@ -48,7 +48,7 @@ pub struct Job<R> {
 /// polynomials must be as long as the job says. While the loop runs, only loops of this type may write the values.
 pub type Loop<R> = unsafe fn(&Job<R>);
 
-/// Distance from the value that is used to the value that is prefetched, in points.
+/// Number of points by which the prefetching of values runs ahead of their use.
 const AHEAD: usize = 24;
 
 /// Returns the index of the point that a record belongs to. The index of a wrong record becomes `job.last`.

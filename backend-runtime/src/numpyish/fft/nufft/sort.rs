@@ -16,13 +16,13 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// Number of points that are folded, that is, moved into one period of the grid, at a time.
+/// Number of points that are folded (moved into one period of the grid) at a time.
 const BLOCK: usize = 512;
 
 /// Minimum number of points per thread if several threads count the points with each sort key.
 const CHUNK: usize = 16384;
 
-/// Maximum length of an axis, in cells, for which the results of [`Layout::key`] for all cell indices are tabulated.
+/// Maximum length, in cells, of an axis for which a table has the results of [`Layout::key`] for all cells.
 const TABULATED: usize = 16384;
 
 /// Sorted points. Each point has a record: its position along each axis, as the bits of a float64, and its index among
