@@ -105,8 +105,7 @@ fn numbers_in_lists_become_arrays() {
     );
     let x = made(vec![5, 6, 7].into(), DType::Float32);
     assert_eq!(array::<f32>(call(&B, "take", &[x.clone(), vec![2, 0].into(), 0.into()], &[]))[[0]], 7.0);
-    // `None` means that a bound of `clip` is missing; `..` means that `argmax` searches the whole array, as it does
-    // without an axis
+    // `None` means that `clip` has no lower bound; for `argmax`, `..` means the whole array, like a missing axis
     let clipped = call(&B, "clip", &[x.clone(), Value::None, 6.into()], &[]);
     assert_eq!(array::<f32>(clipped).iter().copied().collect::<Vec<_>>(), [5.0, 6.0, 6.0]);
     assert_eq!(array::<f32>(call(&B, "clip", std::slice::from_ref(&x), &[("low", 6.into())]))[[0]], 6.0);

@@ -34,7 +34,7 @@ pub fn main<O>(
 ) -> ExitCode {
     let on_ranks = match &parsed {
         Ok(Some(options)) => are_asked_for(options),
-        // the help and errors in the arguments, too, are printed by one rank only
+        // only one rank prints the help, or an error in the arguments
         _ => env::args_os().any(|argument| argument == "--ranks"),
     };
     if !on_ranks {

@@ -17,21 +17,21 @@ fn counts(within: impl Into<AnyBackend>) {
     let x = b.linspace(-1.0, 1.0, 5).unwrap();
     let y = b.exp(&b.multiply(b.square(&x).unwrap(), -2.0).unwrap()).unwrap();
     assert_eq!(b.shape(&y), [5]);
-    // an array that is given by value, an array that is changed, and another dtype
+    // an array that is passed by value, an array that an op changes, and a second dtype
     let mut z = b.astype::<f32, _>(b.add(y, 1.0).unwrap()).unwrap();
     b.set(&mut z, slices![1..3], 7.0).unwrap();
     assert_eq!(b.to_vec(&z).unwrap()[1..3], [7.0; 2]);
     for op in ["linspace", "square", "multiply", "exp", "add", "astype", "set"] {
         assert_eq!(calls.counts().get(op), Some(&1), "{op}: {:?}", calls.counts());
     }
-    // an op that is written in terms of other ops, and a formula, reach the method as their ops
+    // the method receives an op that is composed of other ops, and a formula, as calls of their inner ops
     b.outer(&x, &x).unwrap();
     expr!(b, x * x).unwrap();
     assert_eq!(calls.counts().get("multiply"), Some(&3), "{:?}", calls.counts());
     assert!(!calls.counts().contains_key("outer"));
     let sum = backends_dynamic::call(&b, "sum", &[Value::array::<f64>(x)], &[]).unwrap();
     assert_eq!((sum.as_array().unwrap().dtype(), calls.counts()["sum"]), (DType::Float64, 1));
-    // an error of the op, and arrays of another backend
+    // an error of the op, and an array of another backend
     assert!(b.reshape(b.zeros::<f64>([2]).unwrap(), [3]).is_err());
 }
 

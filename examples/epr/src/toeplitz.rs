@@ -1,4 +1,4 @@
-//! `Toeplitz`: convolution of images with a kernel whose axes are twice as long as the axes of the image.
+//! `Toeplitz`: convolution of images with a kernel. Each axis of the kernel is twice as long as the axis of the image.
 
 use backends::{Backend, Error, FftOptions, IfftOptions, IrfftOptions, Precision, Result, RfftOptions, Slice};
 

@@ -29,8 +29,8 @@ pub struct Tv<B: Backend, T: Precision> {
 }
 
 impl<B: Backend, T: Precision> Tv<B, T> {
-    /// Creates the problem for a sinogram. The regularisation weight `lambda` does not depend on the units and sizes of
-    /// the measurement.
+    /// Creates the problem for a sinogram. `lambda` is the weight of the regularisation; it does not depend on the
+    /// units and sizes of the measurement.
     pub fn new(projector: &Projector<B, T>, sinogram: &B::Array<T>, lambda: f64) -> Result<Self> {
         Tv::made(projector, sinogram, lambda, false)
     }

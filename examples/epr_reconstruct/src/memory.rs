@@ -23,7 +23,7 @@ pub fn check(options: &Options, element: usize, ranks: &Ranks) -> Result<(), Box
 /// The least memory in bytes that the reconstruction needs at one time, for elements of `element` bytes.
 fn needed(options: &Options, element: usize) -> u64 {
     let pixels = options.shape.iter().fold(element as u64, |n, &length| n.saturating_mul(length as u64));
-    // the image, and two terms of the sum that it is computed from
+    // the image, and two terms of the sum from which it is computed
     let fbp = pixels.saturating_mul(3);
     // a complex grid four times as long as the image along each axis, and its FFT: the kernel is twice as long as the
     // image, and its non-uniform FFT works on a grid twice as fine as the kernel

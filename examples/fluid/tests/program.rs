@@ -164,7 +164,7 @@ fn flows_around(backend: &str, size: &str, steps: &str) {
     let middle = [rows / 2, columns / 4];
     assert_eq!(smoke[middle], 0.0);
     assert!(velocity.index_axis(Axis(2), 1)[middle].abs() < 1e-6);
-    // the stream continues to the right of the cylinder, and is faster above the cylinder
+    // the stream continues to the right of the cylinder, and is faster above it
     let beside = velocity.index_axis(Axis(2), 1)[[rows / 2 + rows / 5, columns / 4]];
     assert!((1.0..2.0).contains(&beside), "{beside}");
     assert!(smoke.iter().all(|s| (-1e-6..=1.0 + 1e-6).contains(s)));

@@ -103,8 +103,8 @@ pub struct Share {
     /// The memory in bytes for the arrays of a part of the volume. If these arrays are split over ranks, this is the
     /// total over all these ranks.
     memory: u64,
-    /// The number of threads among which this rank's rotations are divided. Threads that shared the loops over a part
-    /// of the volume would gain less, because these loops are short.
+    /// The number of threads among which this rank's rotations are divided. Dividing the loops over a part of the
+    /// volume among threads would gain less, because these loops are short.
     threads: usize,
 }
 

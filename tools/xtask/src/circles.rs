@@ -200,8 +200,8 @@ fn files_import_each_other_in_no_circles() {
     for (name, folder) in FOLDERS {
         let mut all = BTreeMap::new();
         sources(&root().join(name).join("src"), &[], &mut all);
-        // the arguments and results of entries are enums of the arrays of all libraries, and the trait `Arrays`, which
-        // each library implements, names them
+        // `entry` is left out: its arguments and results are enums over the arrays of all libraries, and the trait
+        // `Arrays`, which every library implements, names these enums
         all.retain(|module, _| module.first().is_none_or(|first| first != "entry"));
         let in_folder = |module: &Module| module.first().is_some_and(|first| first == folder);
         let circles: Vec<String> = circles(&all)

@@ -122,14 +122,14 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-/// A list of names, rendered as one table per section. Each name has a code, which says whether this library has it.
+/// A list of names, rendered as one table per section. The code of a name says whether this library has it.
 struct Listed {
     body: String,
     /// Number of names with each of the [`CODES`].
     counts: [usize; CODES.len()],
 }
 
-/// The codes of a list and their meanings.
+/// The codes in the third column of a list, with their meanings.
 const CODES: [(&str, &str); 5] = [
     ("Y", "a row of this name"),
     ("A", "a row of another name"),

@@ -188,7 +188,7 @@ fn with_links_of_book(page: &str, text: &str, pages: &[&str]) -> String {
             pages.contains(&path.as_str()) || path.starts_with("docs/pictures/") || path.starts_with("docs/peers/")
         };
         out += &rest[..start];
-        // mdBook names the page of a README `index`
+        // mdBook renames the page of a README to `index`
         let whole = rest[start..end].replace("README.md", "index.md");
         out += if stays { &whole } else { &rest[start + 1..middle] };
         rest = &rest[end..];

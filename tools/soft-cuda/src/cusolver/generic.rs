@@ -6,7 +6,7 @@ use crate::dense::{
 };
 use std::ffi::{c_char, c_int, c_void};
 
-/// Returns the dtype of a call, from its storage type `of` and its compute type, which must be the same.
+/// Returns the dtype of a call, from its storage type `of` and its compute type, which must be equal.
 fn dtype(of: u32, compute: u32) -> Result<DenseDtype> {
     require(of == compute)?;
     DenseDtype::of(of).ok_or(Status::NOT_SUPPORTED)

@@ -65,7 +65,7 @@ impl User {
         Ok(best)
     }
 
-    /// Returns whether an earlier build has already compiled the dependencies.
+    /// Returns whether an earlier build has compiled the dependencies.
     pub fn rest_is_built(&self, release: bool) -> bool {
         self.target.join(if release { "release.built" } else { "dev.built" }).exists()
     }

@@ -41,7 +41,7 @@ pub fn run_all(jobs: Vec<Job>, logs: &Path, others_go_on: bool) -> Outcome {
                     println!("--> {}", job.name);
                     let log = logs.join(job.name.replace(|c: char| !c.is_alphanumeric(), "-")).with_extension("log");
                     let outcome = logged(&mut job.command, &log);
-                    // prints the whole output in one call, so that the outputs of two jobs do not mix
+                    // prints the whole output in one call, so that the outputs of two jobs are not interleaved
                     let said = fs::read(&log).unwrap_or_default();
                     let seconds = begin.elapsed().as_secs();
                     println!("{}<-- {} ({seconds} s)", String::from_utf8_lossy(&said), job.name);

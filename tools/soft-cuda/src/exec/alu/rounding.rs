@@ -47,8 +47,8 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// Rounds `x` to a 32-bit float by rounding to odd: if `x` is not exactly representable, the last bit of the result is
-/// 1. A later rounding of the result to 16 bits then gives the same number as rounding `x` directly.
+/// Rounds `x` to a 32-bit float by rounding to odd: the last bit of the result is 1 if `x` is not exactly
+/// representable. A later rounding of the result to 16 bits then gives the same number as rounding `x` directly.
 pub(crate) fn odd(x: f64) -> f32 {
     let toward_zero = narrow::<RZ>(x, 0.0);
     if x.is_finite() && f64::from(toward_zero) != x { f32::from_bits(toward_zero.to_bits() | 1) } else { toward_zero }
