@@ -286,9 +286,9 @@ impl Axes {
         self
     }
 
-    /// Sets the width and the height of the area inside of the axes, in pixels. The texts around it come in addition.
-    /// An image keeps its proportions and fits into this size, unless [`Axes::aspect_auto`] is set; a very long image
-    /// is at least 24 pixels wide.
+    /// Sets the width and the height of the area inside of the axes, in pixels. The texts around it need additional
+    /// space. An image keeps its proportions and fits into this size, unless [`Axes::aspect_auto`] is set; a very long
+    /// image is at least 24 pixels wide.
     pub fn size(mut self, width: u32, height: u32) -> Axes {
         match [width, height] {
             [0, _] | [_, 0] => self.fails(Error::Size { width: width.into(), height: height.into() }),
@@ -308,7 +308,8 @@ impl Axes {
         self.problem.get_or_insert(e);
     }
 
-    /// An option has no drawing to which it belongs. If that drawing has failed, its error is the one to report.
+    /// Records the error of an option without a drawing to which it applies. If an earlier call has failed, its error is
+    /// kept instead.
     fn misses(&mut self, call: &'static str, after: &'static str) {
         self.fails(Error::Option { call, after });
     }
@@ -389,9 +390,9 @@ fn histogram(values: &[f64], bins: usize, color: Rgb) -> Result<Bars> {
     if least > most {
         return Err(Error::NothingToDraw { call: CALL, needs: "finite" });
     }
-    // as in NumPy, a single value lies in the middle of an interval of length 1, if that is longer than its rounding
+    // as in NumPy, the bins for a single value are an interval around it: of length 1, or more if rounding requires it
     let half = if least == most { f64::max(0.5, most.abs() * 1e-9) } else { 0.0 };
-    // halves, so that the width of the interval is finite
+    // the ends are divided by 2, so that the width of the interval is finite
     let (low, high) = (least / 2.0 - half / 2.0, most / 2.0 + half / 2.0);
     let mut counts = vec![0.0; bins];
     for value in finite() {

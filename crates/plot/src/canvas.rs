@@ -1,5 +1,5 @@
-//! A surface to draw on, by plotters. It is drawn in more pixels than the picture has, and then averaged, so that edges
-//! are smooth and letters have even distances.
+//! A surface to draw on, by the crate `plotters`. It has more pixels than the picture. Averaging these pixels makes
+//! edges smooth and the distances of letters even.
 
 use crate::{
     Error, Result,
@@ -19,7 +19,7 @@ const FINE: usize = 3;
 
 const FONT: &str = "backends-plot DejaVu Sans";
 
-/// The part of a font's size that capital letters and digits are high.
+/// Height of capital letters and digits, as a fraction of the font size.
 const CAPITAL: f64 = 0.626;
 
 /// The longest text in characters.
@@ -107,7 +107,7 @@ impl Canvas {
         }
     }
 
-    /// Draws the edge of a rectangle inside of it; `thick` is in pixels.
+    /// Draws a frame inside the edges of a rectangle. Its width is `thick` pixels.
     pub fn frame(&mut self, rect: Rect, color: Rgb, thick: f64) {
         let Rect { left, top, right, bottom } = rect;
         for side in [
@@ -157,7 +157,7 @@ impl Canvas {
     pub fn text(&mut self, text: &str, [x, y]: [f64; 2], size: f64, anchor: Anchor) {
         let text = clean(text);
         let width = measured(&text, size);
-        // plotters draws the base line at half of the size
+        // plotters places the base line at half of the font size
         let base = size * (CAPITAL - 1.0) / 2.0;
         let (at, turn) = match anchor {
             Anchor::Left => ([x, y + base], FontTransform::None),
@@ -169,7 +169,7 @@ impl Canvas {
         self.draw(|to| to.draw_text(&text, &style, (fine(at[0]), fine(at[1]))));
     }
 
-    /// Sets the pixels of a rectangle, whose edges are whole numbers. `color` gets the column and the row.
+    /// Sets each pixel of a rectangle to `color(column, row)`. The edges of the rectangle must be whole numbers.
     pub fn pixels(&mut self, rect: Rect, color: impl Fn(usize, usize) -> Rgb) {
         let (left, top) = (rect.left as usize, rect.top as usize);
         let columns = (rect.width() as usize).min(self.width.saturating_sub(left));
@@ -236,7 +236,7 @@ fn prepare() -> Result<()> {
     outcome
 }
 
-/// A text in one line, without characters that cannot be drawn, and cut if it is very long.
+/// Returns the text in one line, without characters that cannot be drawn. A very long text is cut.
 fn clean(text: &str) -> String {
     let is_long = text.chars().count() > LONGEST;
     let seen = text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c });

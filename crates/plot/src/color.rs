@@ -9,7 +9,7 @@ pub type Rgb = [u8; 3];
 /// The colour of values that are NaN.
 pub const MISSING: Rgb = [200, 200, 200];
 
-/// The colours of curves and points, in the order in which these are added.
+/// The colours of curves and points, in the order in which they are added.
 pub const CYCLE: [Rgb; 10] = [
     [31, 119, 180],
     [255, 127, 14],
@@ -30,7 +30,7 @@ pub(crate) const GRID: Rgb = [225, 227, 231];
 /// The number of colours of a map.
 const STEPS: usize = 256;
 
-/// A map from the values of an image to colours. The first colour is that of the smallest value.
+/// Maps the values of an image to colours. The smallest value gets the first colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColorMap(Vec<Rgb>);
 

@@ -14,18 +14,19 @@ pub(crate) struct ColorBar {
     map: ColorMap,
     label: String,
     ticks: Ticks,
-    /// Whether there are values beyond the first and the last colour.
+    /// Whether some values are below the range of the colours, and whether some are above it.
     beyond: [bool; 2],
 }
 
-/// Pixels: between the plot and the bar, the width of the bar, and between the numbers and the label.
+/// Sizes in pixels: the gap between the plot and the bar, the width of the bar, and the gap between the numbers and the
+/// label.
 const GAP: f64 = 16.0;
 const WIDTH: f64 = 22.0;
 const LABEL_GAP: f64 = 10.0;
 
 impl ColorBar {
-    /// The bar of an image whose colours have this scale, at a plot of this height. `bounds` is the range of the
-    /// values.
+    /// The colour bar for an image whose colours have this scale, in a plot of this height. `bounds` is the range of
+    /// the values.
     pub fn new(image: &Image, scale: Scale, bounds: Option<[f64; 2]>, height: f64) -> ColorBar {
         let [low, high] = [scale.from.min(scale.to), scale.from.max(scale.to)];
         let mut beyond = bounds.map_or([false; 2], |[least, most]| [least < low, most > high]);
@@ -40,7 +41,7 @@ impl ColorBar {
         self.ticks.major.iter().map(|(_, text)| text_width(text, NUMBER)).fold(0.0, f64::max)
     }
 
-    /// The width of the bar with the gap before it, its numbers and its label.
+    /// The width of the gap before the bar, the bar, its numbers and its label together.
     pub fn width(&self) -> f64 {
         let label = if self.label.is_empty() { 0.0 } else { LABEL_GAP + NAME };
         GAP + WIDTH + TICK + NUMBER_GAP + self.widest_number() + label
@@ -54,7 +55,7 @@ impl ColorBar {
     /// Draws the bar to the right of a plot.
     pub fn draw(&self, canvas: &mut Canvas, plot: Rect) {
         let rect = Rect::new(plot.right + GAP, plot.top, WIDTH, plot.height());
-        // a pointed end shows that values lie beyond it
+        // a pointed end shows that values exist beyond it
         let point = (WIDTH * 0.6).min(rect.height() / 4.0).round();
         let [below, above] = self.beyond.map(|is| if is { point } else { 0.0 });
         let bar = Rect { top: rect.top + above, bottom: rect.bottom - below, ..rect };

@@ -1,4 +1,4 @@
-//! The things that a plot shows besides images: curves, points and bars.
+//! The drawings of a plot besides images: curves, points and bars.
 
 use crate::{canvas::Rect, color::Rgb, image::Image, scale::Scale};
 
@@ -26,7 +26,7 @@ pub(crate) struct Series {
 /// The bars of a histogram.
 #[derive(Clone, Debug)]
 pub(crate) struct Bars {
-    /// The edges of the bars, in increasing order; one more than there are bars.
+    /// The edges of the bars, in ascending order: one more edge than bars.
     pub edges: Vec<f64>,
     pub counts: Vec<f64>,
     pub label: String,
@@ -39,7 +39,7 @@ fn extremes(values: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
 }
 
 impl Content {
-    /// The text in the legend, and the colour of its sign. `None` without a text.
+    /// The text and the colour of the entry in the legend; `None` without a text.
     pub fn entry(&self) -> Option<(&str, Rgb)> {
         let (label, color) = match self {
             Content::Image(_) => return None,
@@ -49,8 +49,8 @@ impl Content {
         (!label.is_empty()).then_some((label, color))
     }
 
-    /// The intervals (horizontal and vertical) that contain everything that can be drawn on these axes; the first
-    /// number of an interval is larger than the second one if there is nothing.
+    /// The horizontal and the vertical interval that contain everything that can be drawn on these axes. If nothing can
+    /// be drawn, the first number of an interval is larger than the second one.
     pub fn bounds(&self, is_log: [bool; 2]) -> [[f64; 2]; 2] {
         match self {
             Content::Image(image) => {
@@ -74,7 +74,7 @@ impl Content {
     }
 }
 
-/// The axes of a plot and its pixels.
+/// The axes of a plot, and its rectangle in pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane<'a> {
     pub rect: Rect,
@@ -103,7 +103,7 @@ impl Plane<'_> {
         parts.iter().flat_map(|part| clipped(&thinned(part), &self.rect)).collect()
     }
 
-    /// The pixels of points within the plot. Of many points at the same pixel, one is kept.
+    /// The pixels of points within the plot. If several points have the same pixel, one of them is kept.
     pub fn points(&self, series: &Series) -> Vec<[f64; 2]> {
         let all = series.x.iter().zip(&series.y).filter_map(|(x, y)| self.pixel(*x, *y));
         // half a pixel of room for rounding
@@ -122,7 +122,7 @@ impl Plane<'_> {
         let zero = up.fraction(0.0).map_or(ends[0], |at| bottom - at * self.rect.height()).clamp(top, bottom);
         let bar = |(edges, count): (&[f64], &f64)| {
             let [x0, x1] = [self.pixel(edges[0], up.to), self.pixel(edges[1], up.to)];
-            // an edge without logarithm is beyond the left end
+            // on a logarithmic axis, an edge that is not positive is beyond the left end
             let (x0, x1) = (x0.map_or(left, |p| p[0]), x1?[0]);
             let y = bottom - up.fraction(*count)? * self.rect.height();
             let (y, zero) = (y.clamp(top, bottom).min(zero), zero.max(y.clamp(top, bottom)));
@@ -133,8 +133,8 @@ impl Plane<'_> {
     }
 }
 
-/// Leaves out points of a long curve that make no difference: of consecutive points in one column of pixels, the first,
-/// the highest, the lowest and the last one are kept.
+/// Drops points of a long curve that change nothing in the picture: of consecutive points in one column of pixels,
+/// keeps the first, the highest, the lowest and the last one.
 fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
     let mut kept: Vec<[f64; 2]> = Vec::new();
     for group in points.chunk_by(|a, b| a[0].floor() == b[0].floor()) {

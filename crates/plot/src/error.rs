@@ -43,7 +43,7 @@ pub enum Error {
         /// The number of vertical coordinates.
         y: usize,
     },
-    /// An argument has a value outside of its domain.
+    /// The value of an argument is not allowed.
     #[non_exhaustive]
     Argument {
         /// The call, such as `range`.

@@ -49,7 +49,7 @@ pub fn subplots(rows: usize, columns: usize) -> Figure {
 /// Pixels: around the figure, and between plots.
 const PAD: f64 = 14.0;
 const GAP: [f64; 2] = [26.0, 20.0];
-/// Pixels: from the title of the figure to the plots.
+/// Distance in pixels from the title of the figure to the plots.
 const HEADING_GAP: f64 = 14.0;
 
 impl Figure {
@@ -77,8 +77,8 @@ impl Figure {
         self
     }
 
-    /// Draws all images in the same range of values, with one colour bar at the right. The colours, the label and, if
-    /// it is set, the range are those of the first image; otherwise the range is that of all finite values.
+    /// Draws all images in the same range of values, with one colour bar at the right. The colours and the label are
+    /// taken from the first image, and so is the range if it is set. Otherwise, the range contains all finite values.
     pub fn common_colors(mut self) -> Figure {
         self.has_common_colors = true;
         self
@@ -213,7 +213,7 @@ struct Grid {
     rows: Vec<Track>,
 }
 
-/// A column or a row: where it starts, the space before the plots, their size, and the space behind them.
+/// A column or a row: its start, the space before the plots, the size of the plots, and the space after them.
 #[derive(Clone, Copy, Default)]
 struct Track {
     index: usize,

@@ -144,7 +144,7 @@ impl Image {
     }
 }
 
-/// The mean of the finite values; without any, the first value.
+/// The mean of the finite values, or the first value if none is finite.
 fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let (mut sum, mut count, mut first) = (0.0, 0.0, None);
     for value in values.clone() {
@@ -157,7 +157,7 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
     if count == 0.0 {
         return first.unwrap_or(f64::NAN);
     }
-    // if the sum overflows, the sum of parts does not
+    // if the sum overflows, each value is divided before it is added
     if f64::is_finite(sum) { sum / count } else { values.filter(|v| v.is_finite()).map(|v| v / count).sum() }
 }
 

@@ -11,16 +11,16 @@ use crate::{
     style::{NAME, NUMBER, NUMBER_GAP, TICK, TITLE},
 };
 
-/// Pixels: from the numbers to the name of the axis, and from the plot to its title.
+/// Distances in pixels: from the numbers to the name of the axis, and from the plot to its title.
 const NAME_GAP: f64 = 8.0;
 const TITLE_GAP: f64 = 10.0;
 
-/// The default width and height of a plot, and of one with an image.
+/// The default width and height of a plot without an image, and of a plot with an image.
 const PLOT: [u32; 2] = [560, 380];
 const IMAGE: [u32; 2] = [560, 460];
 /// The smallest side of an image.
 const SMALLEST: f64 = 24.0;
-/// The part of an axis that is left free on each side of curves.
+/// The fraction of an axis that stays free on each side of the curves.
 const FREE: f64 = 0.05;
 
 /// The space around a plot.
@@ -50,7 +50,7 @@ pub(crate) struct Plan<'a> {
 /// The properties that all plots of a figure share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Common {
-    /// The range of the colours; the figure then has a colour bar, and its plots have none.
+    /// The common range of the colours, if the figure has one colour bar for all its plots.
     pub colors: Option<[f64; 2]>,
     /// The number of pixels for each unit of an image's axes.
     pub pixels_per_unit: Option<f64>,
@@ -83,7 +83,7 @@ pub(crate) fn scales(axes: &Axes) -> Result<[Scale; 2]> {
             return Err(Error::NothingToDraw { call: ["log_x", "log_y"][at], needs: "positive" });
         }
         let exact = Scale::new(low, high, axes.is_log[axis]);
-        // bars stand on the end of the axis
+        // bars begin at the end of the axis
         let stands = has_bars && axis == 1 && (low == 0.0 || axes.is_log[axis]);
         let start = if stands { exact.from } else { exact.value(-FREE) };
         scale(axes, axis, [start, exact.value(1.0 + FREE)])
@@ -91,7 +91,7 @@ pub(crate) fn scales(axes: &Axes) -> Result<[Scale; 2]> {
     Ok([of(0)?, of(1)?])
 }
 
-/// An axis with these ends, unless the plot has limits.
+/// An axis with these ends, or with the limits of the plot if they are set.
 fn scale(axes: &Axes, axis: usize, ends: [f64; 2]) -> Result<Scale> {
     let [from, to] = axes.limits[axis].unwrap_or(ends);
     let is_log = axes.is_log[axis];
@@ -102,8 +102,8 @@ fn scale(axes: &Axes, axis: usize, ends: [f64; 2]) -> Result<Scale> {
     Ok(Scale::new(from, to, is_log))
 }
 
-/// The number of pixels for each unit of the axes with which an image fits into its plot. `None` if the plot has no
-/// image, or if the image need not keep its proportions.
+/// The number of pixels for each unit of the axes if the image fills its plot. `None` if the plot has no image, or if
+/// the image need not keep its proportions.
 pub(crate) fn pixels_per_unit(axes: &Axes, scales: &[Scale; 2]) -> Option<f64> {
     images(axes).next().filter(|image| image.is_equal && axes.is_log == [false; 2])?;
     let size = axes.size.unwrap_or(IMAGE).map(f64::from);
@@ -141,19 +141,19 @@ impl Plan<'_> {
         self.ticks[1].major.iter().map(|(_, text)| text_width(text, NUMBER)).fold(0.0, f64::max)
     }
 
-    /// The distance from the vertical axis to the middle of its name.
+    /// The distance from the vertical axis to the centre line of its name.
     pub fn name_distance(&self) -> f64 {
         let numbers = if self.ticks[1].major.is_empty() { 0.0 } else { TICK + NUMBER_GAP + self.widest_number() };
         numbers + NAME_GAP + NAME / 2.0
     }
 
-    /// The distance from the horizontal axis to the middle of its name.
+    /// The distance from the horizontal axis to the centre line of its name.
     pub fn name_depth(&self) -> f64 {
         let numbers = if self.ticks[0].major.is_empty() { 0.0 } else { TICK + NUMBER_GAP + NUMBER };
         numbers + NAME_GAP + NAME / 2.0
     }
 
-    /// The distance from the plot up to the middle of its title.
+    /// The distance from the top of the plot to the centre line of its title.
     pub fn title_height(&self) -> f64 {
         TITLE_GAP + TITLE / 2.0
     }
@@ -180,7 +180,7 @@ impl Plan<'_> {
         if let Some(bar) = &self.bar {
             sides.right = bar.width();
         }
-        // texts that are longer than their side of the plot
+        // numbers and names may extend beyond their side of the plot
         for (part, text) in &self.ticks[0].major {
             let half = text_width(text, NUMBER) / 2.0;
             sides.left = sides.left.max(half - part * width);
@@ -197,7 +197,7 @@ impl Plan<'_> {
     }
 }
 
-/// The ticks of a horizontal axis, as many as have room for their numbers.
+/// The ticks of a horizontal axis: as many as fit with their numbers.
 fn across(scale: &Scale, width: f64) -> Ticks {
     let counts = (2..=(width / 70.0).clamp(2.0, 10.0) as usize).rev();
     let fits = |ticks: &Ticks| {

@@ -7,14 +7,15 @@ use crate::{
     style::NUMBER,
 };
 
-/// Pixels: around the entries, the height of an entry, the length of its sign, and from the edges of the plot.
+/// Sizes in pixels: the margin around the entries, the height of an entry, the length of its sign, and the distance
+/// from the edges of the plot.
 const PAD: f64 = 8.0;
 const ROW: f64 = 22.0;
 const SIGN: f64 = 28.0;
 const MARGIN: f64 = 10.0;
 
 /// Draws the legend into the corner of the plot that has the fewest of the `drawn` pixels. Without names, there is no
-/// legend. `opacity` is that of the bars.
+/// legend. `opacity` is the opacity of the bars.
 pub(crate) fn draw(canvas: &mut Canvas, plot: Rect, contents: &[Content], opacity: f64, drawn: &[[f64; 2]]) {
     let named: Vec<_> = contents.iter().filter_map(|content| Some((content, content.entry()?))).collect();
     let room = ((plot.height() - 2.0 * (MARGIN + PAD)) / ROW).floor().max(1.0) as usize;
@@ -59,13 +60,13 @@ pub(crate) fn ring(canvas: &mut Canvas, center: [f64; 2], diameter: f64) {
     }
 }
 
-/// The corner with the fewest drawn pixels; in case of a tie, the upper right one comes first.
+/// The corner with the fewest drawn pixels; among equally free corners, the upper right one is preferred.
 fn corner(plot: Rect, [width, height]: [f64; 2], drawn: &[[f64; 2]]) -> Rect {
     let [left, right] = [plot.left + MARGIN, plot.right - MARGIN - width];
     let [top, bottom] = [plot.top + MARGIN, plot.bottom - MARGIN - height];
     let places = [[right, top], [left, top], [right, bottom], [left, bottom]];
     let places = places.map(|[x, y]| Rect::new(x.round(), y.round(), width, height));
     let hidden = |place: &Rect| drawn.iter().filter(|point| place.contains(**point)).count();
-    // `min_by_key` returns the first one of equal places
+    // `min_by_key` returns the first of several equal corners
     places.into_iter().min_by_key(hidden).unwrap_or(plot)
 }

@@ -41,7 +41,7 @@ impl Picture {
         self.pixels.get(at..at + 3)?.try_into().ok()
     }
 
-    /// The picture in the middle of a white area of at least its size.
+    /// Centres the picture on a white area that is at least as large as the picture.
     fn padded(&self, width: u32, height: u32) -> Cow<'_, Picture> {
         if (self.width, self.height) == (width, height) {
             return Cow::Borrowed(self);
@@ -76,9 +76,9 @@ impl Picture {
 }
 
 /// Encodes pictures as an animated PNG file, which browsers show, with this number of frames per second. The animation
-/// is repeated without end. Programs that cannot show animations show the first frame. A frame that is smaller than
-/// another one is centred on white; give all frames the same [`Axes::range`](crate::Axes::range) and size of plot, so
-/// that they have the same size.
+/// repeats endlessly. Programs that cannot show animations show the first frame. A frame that is smaller than another
+/// one is centred on white; give all frames the same [`Axes::range`](crate::Axes::range) and size of plot, so that they
+/// have the same size.
 ///
 /// # Errors
 ///

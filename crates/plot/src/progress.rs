@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
-/// A progress bar on standard error, with the passed and the remaining time. It is hidden if standard error is not a
+/// A progress bar on standard error, with the elapsed and the remaining time. It is hidden if standard error is not a
 /// terminal, and it disappears when it is dropped.
 ///
 /// ```
@@ -55,12 +55,12 @@ impl Progress {
         self.0.is_hidden()
     }
 
-    /// Takes the bar from the terminal while `print` prints.
+    /// Hides the bar while `print` prints.
     pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         self.0.suspend(print)
     }
 
-    /// Passes the items of an iterator on, with one step for each of them.
+    /// Returns the items of an iterator, and makes one step for each item.
     pub fn over<I: IntoIterator>(self, items: I) -> impl Iterator<Item = I::Item> {
         items.into_iter().inspect(move |_| self.0.inc(1))
     }

@@ -39,7 +39,7 @@ impl Scale {
             return None;
         }
         let [from, to, value] = [self.from, self.to, value].map(|v| if self.is_log { v.log10() } else { v / 2.0 });
-        // far positions are cut, so that their pixels can be computed
+        // limits far positions, so that their pixels can be computed
         Some(((value - from) / (to - from)).clamp(-1e6, 1e6))
     }
 
@@ -115,7 +115,7 @@ impl Numbers {
     fn show(&self, value: f64) -> String {
         let digits = self.digits;
         let mantissa = value / 10_f64.powi(self.power);
-        // a power below the smallest one is 0
+        // a power below the smallest number is 0
         let mantissa = if mantissa.is_finite() { mantissa } else { 0.0 };
         let text = format!("{mantissa:.digits$}");
         let is_zero = text.chars().all(|c| "-0.".contains(c));

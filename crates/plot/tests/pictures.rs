@@ -85,7 +85,7 @@ fn row_0_is_at_the_top_or_at_the_bottom() {
     assert_eq!([upper.at(LEFT + 20, TOP + 20), upper.at(LEFT + 20, TOP + 80)], [map.at(0.0), map.at(1.0)]);
     let lower = bare(imshow(&ramp).origin_lower(), 50, 100);
     assert_eq!([lower.at(LEFT + 20, TOP + 20), lower.at(LEFT + 20, TOP + 80)], [map.at(1.0), map.at(0.0)]);
-    // an extent does not move row 0 to another end, as in matplotlib
+    // as in matplotlib, an extent does not move row 0 to the other end
     let moved = bare(imshow(&ramp).extent([0.0, 1.0, 0.0, 2.0]), 50, 100);
     assert_eq!(moved.at(LEFT + 20, TOP + 20), map.at(0.0));
     // the vertical axis is turned
@@ -221,7 +221,7 @@ fn a_curve_is_where_its_points_are() {
 fn logarithmic_axes_have_equal_distances_for_equal_factors() {
     let axes = scatter(&[1.0, 10.0, 100.0], &[1e-3, 1e0, 1e3]).log_x().log_y().size(300, 300).no_ticks();
     let picture = decoded(axes.size_of_marks(9.0));
-    // the point in the middle is in the middle of the plot
+    // the middle point of the data is in the middle of the plot
     assert_eq!(picture.at(LEFT + 150, TOP + 150), CYCLE[0]);
     let dropped = plot(&[1.0, 2.0, 3.0], &[-1.0, 0.0, 5.0]).log_y();
     assert!(dropped.png().is_ok());
@@ -338,7 +338,7 @@ fn wrong_arguments_are_errors_that_name_the_call() {
         (plot_y(&[1.0]).xlim(0.0, f64::NAN), "xlim: the two ends must be finite, but they are 0 and NaN"),
         (imshow(&arr2(&[[1.0]])).extent([0.0, 0.0, 0.0, 1.0]), "extent: the two ends must differ, but both are 0"),
         (plot_y(&[1.0]).size(0, 5), "draw: a picture must have between 1 and 40000000 pixels, but it would have 0 x 5"),
-        // the first error is the one that is returned
+        // the first error of a chain is returned
         (plot_y(&none).label("a").cmap(ColorMap::gray()), "plot_y: the array has no elements"),
     ] {
         assert_eq!(say(axes), text);

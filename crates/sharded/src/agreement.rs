@@ -60,7 +60,7 @@ impl<B: Backend> Sharded<B> {
         if !plan.splits() || self.ranks() == 1 {
             return own;
         }
-        // on a GPU, an index out of range is an error of the next call that waits for the GPU
+        // on a GPU, the next call that waits for the GPU reports an index out of range
         let own = own.and_then(|result| self.within.synchronize().map(|()| result));
         self.agreed(op, own.map_err(|why| self.explained(plan, why)))
     }

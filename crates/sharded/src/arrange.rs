@@ -91,9 +91,8 @@ impl<B: Backend> Sharded<B> {
         Ok(self.array(layout, part))
     }
 
-    /// Makes an array of this backend from `x`, the result of an op along `axis`, if there is only one rank. If the
-    /// axis is long enough, the array is split along this axis, like the result of several ranks; otherwise, it is
-    /// split according to the policy.
+    /// Makes an array of this backend from `x`, the result of an op along `axis`, on a single rank. If the axis is long
+    /// enough, the array is split along this axis, as on several ranks; otherwise, it is split according to the policy.
     #[inline]
     pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);

@@ -354,8 +354,8 @@ pub fn boolean_mask<B: Backend, T: Element>(
     counted(b, op, part, &counts)
 }
 
-/// Changes the split axis of a split array to its first axis; if this axis is too short, every rank gets the whole
-/// array. An array that is not split is returned unchanged.
+/// Splits a split array along its first axis instead; if this axis is too short, every rank gets the whole array.
+/// Returns an array that is not split unchanged.
 fn first_split<'a, B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,

@@ -26,7 +26,7 @@ fn again(command: &mut Command, tests: &[&str]) {
     let finished = mpiexec::finish(command, Duration::from_secs(900)).unwrap();
     let has_passed = finished.status.is_some_and(|status| status.success());
     assert!(has_passed, "{:?}\n{}", finished.status, finished.output);
-    // checks the number of passed tests, because a filter that matches no test would also succeed
+    // the number of passed tests is checked, because a filter that matches no test would also succeed
     assert!(finished.output.contains(&format!("{} passed", tests.len())), "{}", finished.output);
 }
 

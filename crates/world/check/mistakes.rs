@@ -1,5 +1,5 @@
 //! Mistakes of one rank, which the other ranks must detect. The last rank makes the mistake, unless a comment names
-//! another rank. The other ranks continue to calls that would wait for this rank forever.
+//! another rank. The other ranks then make calls that would wait for this rank forever.
 
 use backends_world::{Error, Join, Kind, Result, World, bytes};
 use std::{thread, time::Duration};

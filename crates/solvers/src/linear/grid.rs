@@ -26,10 +26,9 @@ impl GridBoundary {
     }
 }
 
-/// The Laplacian of a grid minus a multiple of the grid:
-/// `v -> sum over the axes of (v[i-1] - 2 v[i] + v[i+1]) / h^2 - shift v`, the operator of Poisson's equation (with a
-/// `shift` of 0) and Helmholtz' equation. The operator is symmetric. It is negative definite if `shift` is positive, or
-/// if `shift` is 0 and an axis has the boundary `Zero`.
+/// The Laplacian of a grid, minus a multiple of the identity: `v -> sum over the axes of (v[i-1] - 2 v[i] + v[i+1]) /
+/// h^2 - shift v`, the operator of Poisson's equation (with a `shift` of 0) and Helmholtz' equation. The operator is
+/// symmetric. It is negative definite if `shift` is positive, or if `shift` is 0 and an axis has the boundary `Zero`.
 ///
 /// The last axes of an array form the grid, one axis for each boundary. The axes before them are a batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +77,7 @@ impl Laplacian {
         Ok(self)
     }
 
-    /// Sets the factor `shift`: the operator subtracts `shift` times the grid.
+    /// Sets the factor `shift`: the operator subtracts `shift` times its argument.
     pub fn shift(mut self, shift: f64) -> Self {
         self.shift = shift;
         self

@@ -171,8 +171,8 @@ impl<'s, B: Backend, T: WideFloat> System<'s, B, T> {
         Ok(found)
     }
 
-    /// Divides the slice of each system in `x` by a power of two, so that the slice's largest magnitude is from 1/2 to
-    /// 1. The result also contains the exponents of these powers.
+    /// Divides the slice of each system in `x` by a power of two. The largest magnitude of the slice is then from 1/2
+    /// to 1. The result also contains the exponents of these powers.
     pub fn measured(&self, x: &B::Array<T>) -> Result<Measured<B, T>> {
         let exponents: Vec<i32> = self.largest(x)?.into_iter().map(exponent).collect();
         let x = Powers::new(self.b, exponents.iter().map(|e| -e))?.of(self.b, x, self.batch)?;
