@@ -150,8 +150,8 @@ fn no_call() -> Run {
     Box::new(|_| Ok(()))
 }
 
-/// Calls that are compiled into this program: formulas, which scripts do not have, and calls with few elements, for
-/// which reading the variables of a script would dominate the time.
+/// Calls that are compiled into this program: formulas, which scripts do not have, and calls with few elements, because
+/// looking up a script's variables would take most of their time.
 fn native<T: Real>(text: &str, arrays: &Variables<Numpyish>) -> Option<Run> {
     let b = Numpyish::new();
     let of = |name: &str| arrays.get(name)?.as_array()?.get::<T>().cloned();

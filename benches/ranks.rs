@@ -120,8 +120,8 @@ impl Summed for Complex<f32> {
     }
 }
 
-/// Returns a weighted sum whose value depends on the order of the elements, and the sum of the absolute values of its
-/// terms. The second sum is the scale for errors of the first.
+/// Returns a weighted sum, which depends on the order of the elements, and the sum of the absolute values of its terms,
+/// which is the scale for its errors.
 fn checksum<T: Summed>(all: &[T]) -> [f64; 2] {
     let terms = all.iter().enumerate().map(|(k, x)| x.number() * (1.0 + (k % 1009) as f64 / 1009.0));
     terms.fold([0.0, 0.0], |[sum, scale], term| [sum + term, scale + term.abs()])

@@ -1,8 +1,8 @@
 //! Measures ops of every kind on every backend of the machine. `cargo xtask bench rows` runs this program and prints
 //! this library's speed relative to libtorch, on the CPU and on the GPU.
 //!
-//! A row (an op with its arguments) of one size is measured on all backends in succession, so that other load on the
-//! machine affects all of them.
+//! A row is an op with its arguments. Each row and size is measured on all backends in succession, so that other load
+//! on the machine affects all of them.
 
 use backends::{Result, Slice, prelude::*};
 use criterion::{BenchmarkId, Criterion, Throughput};

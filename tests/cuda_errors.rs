@@ -155,8 +155,8 @@ fn little_memory() -> Result<()> {
     Ok(())
 }
 
-/// Tests that the backend, which caches freed memory for new arrays of the same size, releases cached memory if the
-/// device has no memory left for an array of another size.
+/// Tests the cache of freed memory, which is kept for new arrays of the same size: if the device has no memory left for
+/// an array of another size, the backend releases the cache.
 fn freed_memory() -> Result<()> {
     let b = Cuda::new(0)?;
     for n in [1_000, 20_000, 50_000, 90_000, 60_000, 100_000] {

@@ -120,7 +120,7 @@ fn results_are_written_over_arrays_that_are_given() {
     assert_eq!(host(&within(1, 0, || b.add(&y, one))), sum, "the second operand");
     let (one, other) = (new(&b), new(&b));
     assert_eq!(host(&within(1, 0, || b.add(one, other))), host(&b.add(&x, &x).unwrap()), "both");
-    // an operand that broadcasts, operands whose axes are permuted or reversed, and a view that begins at the second
+    // an operand that is broadcast, operands with permuted or reversed axes, and a view that begins at the second
     // element
     let column = b.asarray([[2.0]; 20]).unwrap();
     let one = b.reshape(new(&b), [20, 30]).unwrap();

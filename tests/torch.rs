@@ -1,5 +1,5 @@
-//! Tests every op on libtorch, in every dtype, against NumPy. The backend is chosen at run time. Also checks, for each
-//! op that the table maps to a function of libtorch, that the mapping fits libtorch's own schema of this function.
+//! Tests every op on libtorch, in every dtype, against NumPy. The backend is chosen at run time. Also compares each
+//! mapping of an op to a function of libtorch with libtorch's own schema of this function.
 
 use backends::{
     OPS,

@@ -181,8 +181,8 @@ pub(crate) fn release_some(of: Owner) {
 /// Returns foreign memory that no array uses any more to the libraries that own it. This also happens from time to time
 /// when arrays are exchanged.
 ///
-/// The memory of a DLPack tensor is not returned at the moment when the last CPU array that shares it is dropped, but
-/// only by this call or by a later exchange.
+/// When the last CPU array over a DLPack tensor is dropped, the tensor's memory is not returned immediately, but by
+/// this call or by a later exchange.
 pub fn release_unused() {
     // returning the memory of one array may make other memory unused
     while LIBRARY.release_all() | FOREIGN.release_all() {}

@@ -80,10 +80,7 @@ pub fn shape_of(op: &'static str, shape: &[usize], ranges: &[Range<usize>]) -> R
     Ok(ranges.iter().map(|range| range.end - range.start).collect())
 }
 
-/// Returns the ranges of the part that has the shape `part` and whose first element is at the index `start`.
-///
-/// # Errors
-/// [`Error::Argument`] if the array has no such part.
+/// Returns the ranges of a part with the shape `part`, whose first element is at the index `start`.
 pub fn ranges_at(op: &'static str, shape: &[usize], start: &[usize], part: &[usize]) -> Result<Vec<Range<usize>>> {
     let ranges: Vec<_> = start.iter().zip(part).map(|(&at, &n)| at..at.saturating_add(n)).collect();
     if start.len() != part.len() {

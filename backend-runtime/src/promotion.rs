@@ -104,7 +104,7 @@ pub struct IntegerInfo {
 /// [`Error::DType`] for integers and bool.
 pub fn finfo(dtype: DType) -> Result<FloatInfo> {
     let dtype = dtype.to_real();
-    // the number of bits of the fraction, and the exponents of the smallest normal number and of the largest number
+    // the number of fraction bits, and the exponents of the smallest normal number and of the largest number
     let (fraction, low, high) = match dtype {
         DType::Float16 => (10, -14, 15),
         DType::BFloat16 => (7, -126, 127),

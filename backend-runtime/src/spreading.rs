@@ -1,7 +1,7 @@
 //! The kernel that spreads values of non-uniform points over a grid, for non-uniform Fourier transforms.
 //!
 //! The kernel is the Kaiser-Bessel function `I0(beta sqrt(1 - z^2)) / I0(beta)` for `|z| <= 1`, where `z` is the
-//! distance between a grid point and a non-uniform point, in units of half the width. At each grid point near a
+//! distance between a grid point and a non-uniform point, divided by half the width. At each grid point near a
 //! non-uniform point, the value is a polynomial in the position of the non-uniform point between two grid points (A.
 //! Barnett, J. Magland and L. af Klinteberg, 2019, A parallel nonuniform fast Fourier transform library based on an
 //! "exponential of semicircle" kernel, section 5).

@@ -1,5 +1,5 @@
-//! Tests that the real NVRTC compiles all CUDA programs that belong to no op, and all functions that the expressions of
-//! ops may use.
+//! Tests that the real NVRTC compiles the CUDA programs of the backend itself, and all functions for the expressions of
+//! ops.
 //!
 //! The test runs in its own process, because quick compilation, once enabled, applies to everything that the process
 //! compiles at the same time.

@@ -129,8 +129,8 @@ fn matrix_products() {
 fn factorizations() {
     let x = ArrayD::from_shape_fn(vec![64, 64], |i| if i[0] == i[1] { 4.0 } else { 0.0 }).into_shared();
     let factor = || typed(linalg::cholesky(OpContext::new(&B, "cholesky", DType::Float64), view(&x), false));
-    // the limit leaves enough memory for the matrix and for the block that `gemm` allocates, but not for the block that
-    // the factorization allocates for its products
+    // the limit leaves enough memory for the matrix and for the block of `gemm`, but not for the block that the
+    // factorization allocates for its products
     refused(1 << 23, factor);
     let factor: NdArray<f64> = factor().unwrap();
     assert_eq!(factor[[7, 7]], 2.0);

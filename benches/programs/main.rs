@@ -58,8 +58,8 @@ fn ready<'b, B: Backend, D: 'b, T: Element>(
     Ok(Ready { run, sums })
 }
 
-/// Returns a weighted sum whose value depends on the order of the elements, and the sum of the absolute values of its
-/// terms. The second sum is the scale for errors of the first.
+/// Returns a weighted sum, which depends on the order of the elements, and the sum of the absolute values of its terms,
+/// which is the scale for its errors.
 fn checksum<T: Element>(result: &[T]) -> [f64; 2] {
     let terms = result.iter().zip(noise(99, result.len())).map(|(x, weight)| x.cast::<f64>() * weight);
     terms.fold([0.0, 0.0], |[sum, scale], term| [sum + term, scale + term.abs()])

@@ -25,8 +25,8 @@ macro_rules! on_every_backend {
 /// Result of a check. The error may be of any type, for example from an op or from a file.
 pub type Checked = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// Root folder of the crate. It is read from cargo's environment at run time, because the machine that runs the tests
-/// may not be the machine that built them.
+/// Root folder of the crate. It is read from cargo's environment at run time, because the tests may run on another
+/// machine than the build.
 fn root() -> String {
     std::env::var("CARGO_MANIFEST_DIR").unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").into())
 }

@@ -1,6 +1,6 @@
 //! Tests that the bits of a reduction depend neither on the number of threads nor on other lanes of the call. (A lane
-//! is the set of elements that are reduced to one result.) If an array is cut along axes that are not reduced, the
-//! results of a part have the same bits as these results have in the whole array.
+//! is the set of elements that are reduced to one result.) For this, an array is cut along axes that are not reduced:
+//! the results of each part must have the same bits as in the reduction of the whole array.
 
 use backends::{Result, prelude::*};
 use ndarray::ArrayD;

@@ -40,8 +40,8 @@ fn values_stay<B: Backend>(b: &B) -> Result<()> {
         let part = b.getitem(&handle, backends::slices![1..])?;
         assert_eq!(b.to_ndarray(&b.exp(handle)?)?, b.to_ndarray(&plain)?, "a view is left");
         assert_eq!(b.to_ndarray(&part)?, before.slice(ndarray::s![1..]).into_dyn());
-        // arguments without other handles: first an array that covers only a part of its memory, and then arrays that
-        // cover all of their memory (`add` gets one array twice)
+        // arguments without other handles: first an array in a part of its memory, and then arrays in their whole
+        // memory (`add` gets one array twice)
         let of_part = b.exp(part)?;
         assert_eq!(b.to_ndarray(&of_part)?, b.to_ndarray(&plain)?.slice(ndarray::s![1..]).into_dyn());
         let y = b.from_ndarray(before.clone().into_shared())?;

@@ -1,5 +1,4 @@
-//! Tests of arguments that every backend rejects with the same error text, and of empty arrays, which every backend
-//! accepts.
+//! Tests of arguments that every backend rejects with the same text, and of empty arrays, which every backend accepts.
 
 use crate::common::*;
 use backends::{Number, Result, lazy, prelude::*};

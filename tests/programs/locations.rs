@@ -1,5 +1,5 @@
-//! Tests that an error contains the line of the program in which the op was called, on every backend and through
-//! backends that wrap another backend.
+//! Tests that an error contains the line of the failed call, on every backend and through backends that wrap another
+//! backend.
 
 use backends::{Error, Profile, Value, Watched, functions, grad, ops, prelude::*};
 

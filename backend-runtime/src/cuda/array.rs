@@ -208,8 +208,8 @@ impl Cuda {
     }
 
     /// Checks that an op of this backend may use `x`. Returns an error if `x` is on another device than this backend.
-    /// If another thread allocated the memory of `x`, also returns an error if an op of that thread has used an
-    /// out-of-range index and no call has returned this error yet. To find this out, the host may wait for the device.
+    /// If another thread allocated the memory of `x`, also returns an unreported error of that thread: one of its ops
+    /// may have used an out-of-range index. To find this out, the host may wait for the device.
     #[inline]
     pub(crate) fn check(&self, op: &'static str, x: &RawArray) -> Result<()> {
         let device = x.memory.device();

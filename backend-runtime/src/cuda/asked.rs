@@ -1,9 +1,9 @@
 //! Writes the sources and names of all requested kernels to a folder, so that these kernels can be compiled ahead of
 //! time for a similar machine.
 //!
-//! The environment variable `BACKENDS_CUDA_KERNELS` names the folder. For each requested kernel, the folder contains
-//! the source text from which the kernel is compiled (`TEXT.cu`, which several kernels may share), the name of the
-//! kernel (`TEXT-NAME.asked`), and an empty file if the kernel was not in the cache (`TEXT-NAME.compiled`). `TEXT` and
+//! The environment variable `BACKENDS_CUDA_KERNELS` names the folder. For each requested kernel, the folder has three
+//! files: the source text of the kernel (`TEXT.cu`, which several kernels may share), the name of the kernel
+//! (`TEXT-NAME.asked`), and, if the kernel was not in the cache, an empty file (`TEXT-NAME.compiled`). `TEXT` and
 //! `NAME` are hashes of the source text and of the kernel's name. Several processes may share the folder.
 
 use crate::{

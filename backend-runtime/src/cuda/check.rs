@@ -1,4 +1,4 @@
-//! All kernels of this backend as source text, so that a machine without a GPU can check that they compile.
+//! All kernels of this backend as source text, for checking on a machine without a GPU that they compile.
 
 use super::{
     nvrtc::{Compiled, Target, compile},

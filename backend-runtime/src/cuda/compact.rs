@@ -1,6 +1,6 @@
-//! Stream compaction: writes the elements for which a mask is true, or the indices of these elements, in C order.
-//! Each block of threads counts the true elements in its tiles of the mask, and a scan of the counts gives the
-//! positions at which the blocks write. Only the total is copied to the host, because it is the length of the result.
+//! Stream compaction: writes the elements for which a mask is true, or the indices of these elements, in C order. Each
+//! block of threads counts the true elements in its tiles of the mask. A scan of these counts gives the position at
+//! which each block writes. Only the total is copied to the host, because it is the length of the result.
 
 use super::{
     Cuda,

@@ -42,8 +42,8 @@ pub(crate) fn copy_into(b: &Cuda, op: &'static str, x: &RawArray, out: &RawArray
     map_into(b, op, &COPY, Members::NONE, &[Input::Array(&moved(x))], &moved(out))
 }
 
-/// Returns a view of `x` whose dtype is the dtype that kernels use to move elements of this size. Kernels that only
-/// move elements need one such dtype for each element size.
+/// Returns a view of `x` with the dtype by which kernels move elements of this size. Kernels that only move elements
+/// need one such dtype for each element size.
 pub(super) fn moved(x: &RawArray) -> RawArray {
     RawArray { dtype: mover(x.dtype), ..x.clone() }
 }

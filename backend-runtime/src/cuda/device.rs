@@ -8,8 +8,8 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-/// A GPU of this process. There is one `Device` per ordinal, so that all backends of a GPU share one stream, which
-/// orders the work on their arrays.
+/// A GPU of this process. There is one `Device` per ordinal. So all backends of a GPU share one stream, which orders
+/// the work on their arrays.
 #[derive(Debug)]
 pub(crate) struct Device {
     context: Arc<CudaContext>,
@@ -144,8 +144,9 @@ impl Device {
         self.context.synchronize().checked(op)
     }
 
-    /// Waits for the stream if `BACKENDS_CUDA_SYNC` is 1. Every op calls this method after each kernel or copy that it
-    /// puts on the stream, so that the op itself reports an error of the kernel or copy, and not a later call.
+    /// Waits for the stream if `BACKENDS_CUDA_SYNC` is 1. Every op calls this method after each kernel or copy on the
+    /// stream. With this variable, the op itself reports an error of its kernel or copy; otherwise, a later call would
+    /// report it.
     #[inline]
     pub(crate) fn after_put(&self, op: &'static str) -> Result<()> {
         if waits_after_each() { self.synchronize(op) } else { Ok(()) }

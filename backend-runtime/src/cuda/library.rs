@@ -1,5 +1,5 @@
-//! Finds NVIDIA's libraries at run time. cudarc panics if a library is missing, so no function of cudarc is called
-//! until [`Library::load`] has verified that the library is present and has every required function.
+//! Finds NVIDIA's libraries at run time. cudarc panics if a library is missing. Therefore [`Library::load`] first
+//! verifies that the library is present and has every required function; before that, no function of cudarc is called.
 
 use crate::{
     Error, Result,
@@ -115,8 +115,8 @@ impl Library {
         Error::unavailable("cuda", format!("{what}; {advice}"))
     }
 
-    /// Returns the file name prefixes of the dependencies, in the order in which they must be opened before this
-    /// library, and the possible file names of this library.
+    /// Returns the file name prefixes of the dependencies, and the possible file names of this library. The
+    /// dependencies must be opened first, in this order.
     ///
     /// NVRTC opens its builtins by bare name, and cuBLAS and cuSOLVER are linked against other libraries. These
     /// dependencies must be loaded first, because their folder may not be on the search path.

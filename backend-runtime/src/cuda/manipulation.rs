@@ -46,7 +46,7 @@ fn strides_as(x: &RawArray, to: &[usize]) -> Option<Vec<isize>> {
     }
     let mut strides = vec![0; to.len()];
     let mut from = x.shape.iter().zip(&x.strides).filter(|&(&len, _)| len != 1).rev().peekable();
-    // in the current run of mergeable axes of `x`: number of elements that are not yet divided among axes of `to`, and
+    // in the current run of mergeable axes of `x`: the number of elements not yet divided among axes of `to`, and the
     // stride of the next axis of `to`
     let (mut left, mut stride) = (1, 1);
     for (place, &len) in to.iter().enumerate().rev() {

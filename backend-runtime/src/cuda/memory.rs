@@ -59,8 +59,8 @@ impl Memory {
 
     /// Returns whether an op may overwrite the memory, which means that no other array uses it and no other library
     /// owns it. Other threads may have queued work on the memory before they dropped their handles; this work comes
-    /// earlier on the stream. While this thread has index checks whose results it has not read, it may not overwrite
-    /// memory that another thread allocated, because a check may concern one of the op's operands.
+    /// earlier on the stream. If this thread has unread index checks, it may not overwrite memory of another thread,
+    /// because a check may concern one of the op's operands.
     pub(crate) fn is_only_handle(&self) -> bool {
         let only = Arc::strong_count(&self.0) == 1;
         fence(Ordering::Acquire);

@@ -1,6 +1,6 @@
-//! Loads NCCL's functions, with cudarc's types. cudarc's own loader is not used, because it looks for `libnccl.so`,
-//! which only developer packages have, and panics if that file is missing. Result codes are plain integers here,
-//! because a newer library may have codes that an enum lacks.
+//! Loads NCCL's functions, with cudarc's types. cudarc's own loader is not used: it looks for the file `libnccl.so` of
+//! developer packages, and panics if this file is missing. Result codes are plain integers here, because a newer
+//! library may have codes that an enum lacks.
 
 use super::library::Library;
 use crate::{Error, Result};

@@ -2,9 +2,9 @@
 //! waits for the device anyway returns an error. No op waits only to check indices.
 //!
 //! Each thread has its own note, so that it does not get the errors of other threads. Every block of memory refers to
-//! the note of the thread that allocated it. Before a thread uses an array that another thread allocated, it waits for
-//! the device and reports the error in the other thread's note, so that the result of an out-of-range index is not
-//! mistaken for a correct one.
+//! the note of the thread that allocated it. Before a thread uses an array of another thread, it waits for the device,
+//! and reports the error in the other thread's note. Otherwise, it could mistake the result of an out-of-range index
+//! for a correct one.
 
 use super::{device::Device, error::Checked};
 use crate::{Error, Result, rules};

@@ -1,8 +1,8 @@
 //! Pinned (page-locked) host memory. The driver copies it directly, several times faster than other host memory.
 //!
 //! Allocating pinned memory is slow, so each device keeps freed blocks. A block can be reused while a copy from it to
-//! the device is still queued, because copies into the block come later on the stream, and the host writes to it only
-//! after waiting for the stream.
+//! the device is still queued: later copies into the block follow on the stream, and the host waits for the stream
+//! before it writes to the block.
 
 use std::{
     mem,

@@ -261,7 +261,7 @@ pub(super) const fn mover(dtype: DType) -> DType {
 /// The dtypes that `mover` returns, one for each element size.
 pub(super) const MOVERS: [DType; 5] = [DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64, DType::Complex128];
 
-/// A program, and a function that lists all kernels of the program that ops can request at run time.
+/// A program, and a function that lists its kernels that ops can request at run time.
 pub(super) type KernelList = (&'static Program, fn() -> Vec<Instance>);
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! A common traversal of several operands. Axes are merged where the strides of all operands allow it, and kernels get
-//! the lengths and strides of the remaining axes.
+//! A common traversal of several operands. Axes are merged if the strides of all operands allow it. Kernels get the
+//! lengths and strides of the remaining axes.
 
 use super::{array::RawArray, kernel::Argument};
 use crate::{Error, Result};
@@ -7,8 +7,8 @@ use crate::{Error, Result};
 /// Maximum number of axes that a kernel can traverse, after merging.
 pub(super) const MOST: usize = 16;
 
-/// Shape and strides of operands, outermost axis first, after axes of length 1 were dropped and neighbouring axes were
-/// merged where the strides of all operands allow it.
+/// Shape and strides of operands, outermost axis first. Axes of length 1 are dropped, and neighbouring axes are merged
+/// where the strides of all operands allow it.
 #[derive(Debug)]
 pub(crate) struct Merged {
     shape: Vec<usize>,

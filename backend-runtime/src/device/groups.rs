@@ -24,8 +24,8 @@ pub(super) struct Group {
 struct Files {
     limit: &'static str,
     used: &'static str,
-    /// The first word of a line in the file `memory.stat`. The line has the number of bytes of file caches that were
-    /// not used recently, which the kernel can drop.
+    /// The first word of a line in the file `memory.stat`. The line has the size in bytes of the file caches that were
+    /// not used recently. The kernel can drop these caches.
     droppable: &'static str,
 }
 
@@ -106,8 +106,7 @@ mod tests {
         assert!(folders(FIRST_MOUNT, groups).iter().all(|(files, _)| *files == FIRST));
         let second = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate";
         assert_eq!(paths(second, groups), ["/sys/fs/cgroup/unified", "/sys/fs/cgroup/"]);
-        // a container that sees only its own group, and a process that was moved out of the groups that its container
-        // sees
+        // a container that sees only its own group; and a process in a group that its container does not see
         let shown = "30 23 0:26 /pods/a /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
         assert_eq!(paths(shown, "0::/pods/a/b"), ["/sys/fs/cgroup/b", "/sys/fs/cgroup/"]);
         assert_eq!(paths(second, "0::/../x"), ["/sys/fs/cgroup/"]);

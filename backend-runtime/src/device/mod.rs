@@ -123,7 +123,7 @@ pub struct MemoryInfo {
     pub cached: u64,
     /// Bytes that this process can allocate in addition to the bytes in use.
     pub available: u64,
-    /// Bytes of memory of the device, or the lowest limit of the control groups if that is less.
+    /// Bytes of memory of the device, or the lowest limit of a control group if it is less.
     pub total: u64,
 }
 

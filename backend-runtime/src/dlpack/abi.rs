@@ -1,7 +1,7 @@
 //! The C structs of DLPack 1.3, under the names of its header `dlpack.h`.
 //!
-//! The crates that provide these structs are not used, because they wrap the structs in types whose interfaces still
-//! change between versions, and nothing else in these crates is needed.
+//! This module replaces the existing crates with these structs: their wrapper types still change between versions, and
+//! this crate needs nothing else of them.
 
 use crate::DType;
 use std::{ffi::c_void, fmt};

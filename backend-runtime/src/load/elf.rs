@@ -8,7 +8,7 @@ use std::{
     path::Path,
 };
 
-/// Sizes in bytes of the header of a 64-bit ELF file, of a program header, of a section header, and of an entry of the
+/// Sizes in bytes in a 64-bit ELF file: the file header, a program header, a section header, and an entry of the
 /// dynamic section.
 const HEADER: usize = 64;
 const PROGRAM: usize = 56;

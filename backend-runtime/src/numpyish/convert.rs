@@ -196,8 +196,7 @@ pub fn nonzero_bytes(dtype: DType) -> Convert {
     }
 }
 
-/// An unsigned integer with the bits of an element that is not complex, or of the real or the imaginary part of a
-/// complex element.
+/// An unsigned integer with the bits of a real element, or of one part of a complex element.
 trait Bits: Copy + PartialEq + Default + std::ops::Add<Output = Self> + std::ops::BitOr<Output = Self> {
     /// Shifts the bits left by one. This drops the highest bit, which is the sign of a float.
     fn unsigned(self) -> Self;

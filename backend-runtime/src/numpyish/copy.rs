@@ -245,7 +245,7 @@ unsafe fn strided<U: Bits>(mut axes: Vec<Axis>, mut from: *const U, mut to: *mut
         (axis.from, axis.to) = (-axis.from, -axis.to);
     }
     let axes = simplified(axes);
-    // splits the outermost axis that is long enough, so that each thread writes elements that are neighbours in memory
+    // splits the outermost axis that is long enough, because each thread then writes one contiguous range
     let outermost = axes.iter().position(|axis| axis.len >= TASKS);
     let Some(split) = outermost.or_else(|| (0..axes.len()).max_by_key(|&i| axes[i].len)) else {
         // SAFETY: a copy without axes has exactly one element.

@@ -11,8 +11,8 @@ use super::{
 use crate::{At, Each, EachOf, EachSource, Element, Result, each::is_identity};
 use std::{any::Any, borrow::Cow, mem::ManuallyDrop, ptr};
 
-/// Returns whether a result of dtype `U` may overwrite the operand. This requires that the operand is an array of this
-/// dtype, that it was passed by value, and that nothing else uses its memory.
+/// Returns whether a result of dtype `U` may overwrite the operand. The operand must be an array of this dtype that was
+/// passed by value, and nothing else may use its memory.
 #[inline(always)]
 fn is_free<T: Element, U: Element>(x: &mut Operand<'_, T>) -> bool {
     match x {

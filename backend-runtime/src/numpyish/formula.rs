@@ -1,4 +1,4 @@
-//! Computes a formula in one pass over its arrays, by a [`Kernel`] whose op is the formula's expression tree, and whose
+//! Computes a formula in one pass over its arrays, by a [`Kernel`]: its op is the formula's expression tree, and its
 //! operands are the formula's arrays.
 
 use super::{
@@ -30,9 +30,9 @@ pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     unsafe { T::numpyish_run(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), crate::At::default()) }
 }
 
-/// Like [`over`], but writes the result to `out`, which may share memory with arrays of the formula. Returns false and
-/// writes nothing if `out` differs in shape or layout from the result, or from an array of the formula that starts at
-/// the same address.
+/// Like [`over`], but writes the result to `out`, which may share memory with arrays of the formula. Returns false, and
+/// writes nothing, unless `out` has the shape and layout of the result, and of every array of the formula at the same
+/// address.
 ///
 /// # Safety
 /// The conditions of [`over`] hold. The memory of `out` is used only by `out` and by arrays of the formula that start

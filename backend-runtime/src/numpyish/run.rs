@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{Result, rules};
 
-/// Selects the function that computes the stretches (ranges of elements) of a call that reads and writes `bytes`
-/// bytes. It is [`stretch`], or the version of [`stretch`] that bypasses the caches if this is faster.
+/// Selects the function for the stretches (ranges of elements) of a call that reads and writes `bytes` bytes. It is
+/// [`stretch`], or the version of [`stretch`] that bypasses the caches if this is faster.
 #[inline]
 fn chosen(bytes: usize) -> Stretch {
     if stream::pays(bytes, usize::MAX) { stream::stretch } else { stretch }

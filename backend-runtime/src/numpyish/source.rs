@@ -59,7 +59,7 @@ pub struct Fused<'a> {
     steps: Vec<Vec<isize>>,
     shape: Vec<usize>,
     strides: Vec<isize>,
-    /// True if computing an element takes so long that code that reads elements twice should store them.
+    /// True if computing an element takes long. Code that reads elements twice should then store them.
     costly: bool,
     /// If the formula is a product of two operands, the indices of these operands.
     factors: Option<[usize; 2]>,

@@ -2,10 +2,10 @@
 //!
 //! A usual store first reads the cache line that it writes to. If a result and its operands do not stay in a cache,
 //! these reads add a third to the memory traffic of a sum of two arrays, and half to the memory traffic of a copy. Such
-//! results are computed in blocks that stay in the first-level cache, and the blocks are written with the processor's
-//! streaming stores, which read nothing. If the allocator gets new pages for a result, the system has just cleared
-//! these pages, so they are in a cache, and usual stores are faster. Therefore only programs whose allocator keeps
-//! pages ([`Pages`](crate::alloc::Pages)) use streaming stores.
+//! results are computed in blocks that stay in the first-level cache. Streaming stores write these blocks without
+//! reading. If the allocator gets new pages for a result, the system has just cleared these pages, so they are in a
+//! cache, and usual stores are faster. Therefore only programs whose allocator keeps pages
+//! ([`Pages`](crate::alloc::Pages)) use streaming stores.
 
 use super::{
     kernel::{self, Kernel, MOST, advanced},
@@ -21,16 +21,16 @@ const LINE: usize = 64;
 /// while it writes this block.
 const BLOCK: usize = 1024;
 
-/// A block of results. Like large results, it begins at a page boundary. If the last 12 bits of a load's address equal
-/// those of a recent store, the processor assumes that both access the same bytes, and waits. The alignment avoids
+/// A block of results. Like large results, it begins at a page boundary. If the addresses of a load and a recent store
+/// have the same last 12 bits, the processor assumes that both access the same bytes, and waits. The alignment avoids
 /// this: the operands that are read next have larger offsets in their pages than the bytes that were just written to
 /// the block.
 #[repr(align(4096))]
 struct Block(MaybeUninit<[u8; BLOCK]>);
 
-/// Number of bytes that a cumulative sum or product may use of the largest cache, which many cores share. These calls
-/// compute so little that they mostly wait for memory. If such a call reads and writes more bytes than this, or more
-/// than the cache has, its result bypasses the caches.
+/// The share of the largest cache, in bytes, that a cumulative sum or product may use; many cores share this cache.
+/// These calls compute so little that they mostly wait for memory. If such a call reads and writes more bytes than
+/// this, or more than the cache has, its result bypasses the caches.
 ///
 /// Elementwise ops have no such share: their results bypass the caches only if a call reads and writes more bytes than
 /// the cache has. The reason is that the processor computes little during streaming stores. For example, on an Intel
@@ -38,8 +38,8 @@ struct Block(MaybeUninit<[u8; BLOCK]>);
 /// than with usual stores.
 pub const SHARE: usize = 64 << 20;
 
-/// Returns whether streaming stores are faster for a call that reads and writes `bytes` bytes in total, if a cache
-/// keeps at most `share` bytes for the call.
+/// Returns whether streaming stores are faster for a call that reads and writes `bytes` bytes in total. The caches keep
+/// at most `share` bytes for the call.
 #[inline]
 pub fn pays(bytes: usize, share: usize) -> bool {
     /// If a call reads and writes fewer bytes than this, its data fits in a cache of every processor.

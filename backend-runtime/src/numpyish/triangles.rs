@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{DType, Integer, Result, rules};
 
-/// Returns the row indices and the column indices, in C order, of the elements on and below diagonal `k` of a matrix,
-/// or on and above diagonal `k` if `upper` is true.
+/// Returns the row indices and the column indices, in C order, of the elements in a triangle of a matrix: on and above
+/// diagonal `k` if `upper` is true, and otherwise on and below it.
 #[allow(clippy::type_complexity)] // the tuple contains both results
 pub fn triangle_indices<T: Integer>(
     op: &'static str,

@@ -55,8 +55,8 @@ fn scratch_each(n: usize) -> usize {
     (ALL_SCRATCH / n.max(1)).min(SCRATCH) / 16 * 16
 }
 
-/// Minimum length of a row for which one call of the loop per row is faster than packing the operands of several rows
-/// into buffers. The index is the number of operands that would have to be packed, because they have gaps between their
+/// Minimum length of a row that gets its own call of the loop. For shorter rows, packing the operands of several rows
+/// into buffers is faster. The index is the number of operands that need packing, because they have gaps between their
 /// rows. Index 3 is for three or more operands. The lengths were measured with sums, exponentials and stencils of
 /// float64 and float32.
 const LONG_ROW: [usize; 4] = [128, 48, 24, 8];
@@ -161,7 +161,7 @@ impl Geometry {
             [a, b] => rules::broadcast(op, a.shape, b.shape)?,
             _ => rules::broadcast_all(op, operands.iter().map(|s| s.shape))?,
         };
-        // limits the size of the result, so that no sum or product of indices and lengths in this file overflows
+        // limits the size of the result: then no sum or product of indices and lengths in this file overflows
         rules::count(op, &shape, 1)?;
         let full: Vec<Vec<isize>> = operands.iter().map(|o| repeated(o, shape.len())).collect();
         let order = memory_order(&shape, &full);
@@ -190,9 +190,9 @@ struct Boxes {
     /// A row consists of `step` indices of this axis, and of all indices of the axes after it.
     axis: usize,
     step: usize,
-    /// The axis along which the rows of a box are neighbours, and the number of rows of a box. If no operand is packed,
-    /// it is the axis just before `axis`. Otherwise it is an axis before `axis` along which an operand has a small
-    /// stride. `None` if a box has one row.
+    /// The axis along which the rows of a box follow each other, and the number of rows of a box. If no operand is
+    /// packed, it is the axis just before `axis`. Otherwise it is an axis before `axis` along which an operand has a
+    /// small stride. `None` if a box has one row.
     tall: Option<(usize, usize)>,
 }
 

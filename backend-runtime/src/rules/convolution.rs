@@ -391,7 +391,7 @@ pub fn overlap(
     Ok(overlap)
 }
 
-/// Estimated time of the pass of a Fourier transform for a prime factor of the number of points, in the unit of
+/// Estimated time of a pass of a Fourier transform, for a prime factor of the number of points. The unit is that of
 /// [`transform_time`].
 const PASS_3: f64 = 1.8;
 const PASS_5: f64 = 3.2;
@@ -410,8 +410,8 @@ pub fn transform_time(n: usize) -> f64 {
     time_of(passes, rest)
 }
 
-/// The time of a transform whose number of points is the product of `two`, a power of two, and of odd factors whose
-/// passes take the time `odd`.
+/// The time of a transform of `n` points, where `n` is the product of `two` (a power of two) and some odd factors.
+/// `odd` is the time of the passes for the odd factors.
 fn time_of(odd: f64, two: usize) -> f64 {
     let time = 2.0 + odd + f64::from(two.trailing_zeros());
     // a real transform of an even number of points is a complex transform of half as many points

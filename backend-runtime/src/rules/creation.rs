@@ -64,7 +64,7 @@ pub fn doubled(start: Complex<f64>, stop: Complex<f64>) -> f64 {
     if is_far(start.re, stop.re) || is_far(start.im, stop.im) { 2.0 } else { 1.0 }
 }
 
-/// Returns row and column of the first element of diagonal `k` of a matrix, and the number of elements on the diagonal.
+/// Returns the row and the column of the first element of diagonal `k` of a matrix, and the length of the diagonal.
 pub fn diagonal(rows: usize, columns: usize, k: isize) -> (usize, usize, usize) {
     let (down, right) = if k < 0 { (k.unsigned_abs(), 0) } else { (0, k.unsigned_abs()) };
     (down, right, rows.saturating_sub(down).min(columns.saturating_sub(right)))

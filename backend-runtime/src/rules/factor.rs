@@ -48,11 +48,11 @@ pub fn failed(op: &'static str) -> Error {
 pub struct System {
     /// The leading axes of both operands, broadcast together.
     pub batches: Vec<usize>,
-    /// Number of equations, which is the number of rows of `a` and of `b`.
+    /// Number of equations: the rows of `a` and of `b`.
     pub rows: usize,
-    /// Number of unknowns, which is the number of columns of `a` and the number of rows of the solution.
+    /// Number of unknowns: the columns of `a`, and the rows of the solution.
     pub unknowns: usize,
-    /// Number of right-hand sides, which is the number of columns of `b`.
+    /// Number of right-hand sides: the columns of `b`.
     pub columns: usize,
     /// True if `b` is a single vector. Then neither `b` nor the solution has an axis of columns.
     pub is_vector: bool,
@@ -96,9 +96,9 @@ impl System {
     }
 }
 
-/// Returns the shapes of the two QR factors of matrices of this shape. The first factor has orthonormal columns. The
-/// number of these columns is the number of rows if `complete` is true, and otherwise the smaller of the numbers of
-/// rows and columns.
+/// Returns the shapes of the two QR factors of matrices of this shape. The first factor has orthonormal columns. It has
+/// as many columns as the matrix has rows if `complete` is true, and otherwise as many as the shorter side of the
+/// matrix.
 pub fn qr(op: &'static str, shape: &[usize], complete: bool, size: usize) -> Result<[Vec<usize>; 2]> {
     let (rows, columns) = matrix(op, shape)?;
     let leading = &shape[..shape.len() - 2];

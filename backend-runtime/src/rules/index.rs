@@ -1,5 +1,5 @@
-//! Rules for selection by a list of indices, as in NumPy. A selection describes the axes that are viewed (by slices),
-//! the axes that are gathered (by arrays of indices), and the position of the index arrays' axes in the result.
+//! Rules for selection by a list of indices, as in NumPy. A selection has three parts: the axes that slices view, the
+//! axes from which arrays of indices gather, and the position of the index arrays' axes in the result.
 
 use super::{Span, broadcast_all, count, span};
 use crate::{Arrays, Error, Index, Result, Slice};

@@ -68,7 +68,7 @@ pub fn check_indices(op: &'static str, shape: &[usize], dtype: DType, largest: u
 }
 
 /// Returns the shape of the result of a segment op: the shape of `x`, with length `segments` along the axis. `named` is
-/// the shape of the 1-D array that gives, for each index of `x` along the axis, the number of its segment.
+/// the shape of the 1-D array with the segment number of each index of `x` along the axis.
 pub fn segmented(
     op: &'static str,
     x: &[usize],
@@ -84,8 +84,8 @@ pub fn segmented(
     Ok(shape)
 }
 
-/// Returns the axis that 1-D `indices` divide into segments, the length of this axis, and the number of segments, which
-/// is the number of indices. Checks that a result with one more segment fits in memory.
+/// Returns three facts about 1-D `indices` that divide an axis into segments: the axis, the length of the axis, and the
+/// number of segments (one for each index). Checks that a result with one more segment fits in memory.
 pub fn cut(
     op: &'static str,
     x: &[usize],

@@ -3,8 +3,8 @@
 use super::{broadcast, count, reduction};
 use crate::{Axes, Error, Result};
 
-/// Returns the normalized axes in increasing order, and the shape to which a weight or a bias is reshaped so that it
-/// broadcasts to the elements. A weight has one element for each position along the normalized axes.
+/// Returns the normalized axes in increasing order, and the shape in which a weight or a bias broadcasts to the
+/// elements. A weight has one element for each position along the normalized axes.
 pub fn normalized(
     op: &'static str,
     x: &[usize],
@@ -21,8 +21,8 @@ pub fn normalized(
     Ok((axes.into_iter().map(|axis| axis as isize).collect(), shape))
 }
 
-/// Returns the shape to which an array with one element for each channel is reshaped so that it broadcasts to the
-/// elements. The channels are axis 1.
+/// Returns the shape in which an array with one element for each channel broadcasts to the elements. The channels are
+/// axis 1.
 pub fn channels<'a>(
     op: &'static str,
     x: &[usize],

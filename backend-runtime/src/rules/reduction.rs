@@ -64,9 +64,9 @@ pub fn quantile_range(op: &'static str) -> Error {
     Error::argument(op, "an element of q is out of range, but all must be between 0 and 1")
 }
 
-/// Returns the axis of a scan, the shape of its operand, and the shape of the result, which has one more element along
-/// the axis if `initial` is true. An array of 0 dimensions counts as an array with one axis and one element. `size` is
-/// the size of an element of the result in bytes.
+/// Returns the axis of a scan, the shape of its operand, and the shape of the result. If `initial` is true, the result
+/// has one more element along the axis. An array of 0 dimensions counts as an array with one axis and one element.
+/// `size` is the size of an element of the result in bytes.
 pub fn scan(
     op: &'static str,
     shape: &[usize],
@@ -82,8 +82,8 @@ pub fn scan(
     Ok((along, shape, result))
 }
 
-/// Returns the shape of the `n`-th differences of neighbours along an axis, and the number of times that differences
-/// must be computed. This number is `n`, or 0 if the result has no elements.
+/// Returns the shape of the `n`-th differences of neighbours along an axis, and the number of passes: `n`, or 0 if the
+/// result has no elements.
 pub fn differences(shape: &[usize], axis: usize, n: usize) -> (Vec<usize>, usize) {
     let mut left = shape.to_vec();
     left[axis] = left[axis].saturating_sub(n);

@@ -19,8 +19,8 @@ pub fn count(op: &'static str, shape: &[usize], element_size: usize) -> Result<u
 }
 
 /// Returns an empty list with capacity for `n` entries that are not elements, such as indices or arrays. If the
-/// allocation fails, the error gives the size of the list in bytes, but at most `isize::MAX`, because a larger number
-/// would mean that the result of an op is too large.
+/// allocation fails, the error gives the size of the list in bytes. The size is at most `isize::MAX`, because a larger
+/// size in an error stands for a result that is too large.
 pub fn list<T>(op: &'static str, n: usize) -> Result<Vec<T>> {
     let mut list = Vec::new();
     let bytes = n.saturating_mul(size_of::<T>()).min(isize::MAX as usize);

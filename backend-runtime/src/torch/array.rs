@@ -88,8 +88,8 @@ impl<T: Element> TorchArray<T> {
         &mut self.tensor
     }
 
-    /// Returns whether a result may overwrite the memory. This requires that the memory is on the host, that it is
-    /// large enough to be worth reusing, and that this array is its only handle.
+    /// Returns whether a result may overwrite the memory. The memory must be on the host and large enough to be worth
+    /// reusing, and this array must be its only handle.
     pub(super) fn is_alone(&self) -> bool {
         is_alone(&self.tensor, T::DTYPE)
     }

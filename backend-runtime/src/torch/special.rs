@@ -94,9 +94,9 @@ pub fn elu(on: OpContext<'_>, x: &Tensor, alpha: f64) -> Result<Tensor> {
     on.leave(DtypeStrategy::Float32, value)
 }
 
-/// `log(1 + exp(beta x)) / beta`. The product and the quotient are separate ops, so that the results follow the formula
-/// even if they overflow, or if `beta` is infinite or zero. For `y` above 40, `log(1 + exp(y))` rounds to `y` in every
-/// dtype, so 40 is passed as the threshold above which libtorch's op returns `y`.
+/// `log(1 + exp(beta x)) / beta`. The product and the quotient are separate ops. So results follow the formula even if
+/// they overflow, and for an infinite or zero `beta`. For `y` above 40, `log(1 + exp(y))` rounds to `y` in every dtype,
+/// so 40 is passed as the threshold above which libtorch's op returns `y`.
 pub fn softplus(on: OpContext<'_>, x: &Tensor, beta: f64) -> Result<Tensor> {
     let x = on.enter(DtypeStrategy::Float32, x)?;
     let value = on.call(&ops::SOFTPLUS, args![&on.scaled(&x, beta)?, 1.0, 40.0])?;

@@ -252,7 +252,7 @@ fn integers(text: &str, arrays: &Arrays) -> Option<Call> {
         "multiply(x, y)" => with!(arrays, |x: I1, y: I1| x * y),
         "maximum(x, y)" => with!(arrays, |x: I1, y: I1| x.max_pair(y)),
         "equal(x, y)" => with!(arrays, |x: I1, y: I1| x.equal(y)),
-        // burn sums bytes in the dtype of bytes, which overflows, so there is no sum of bytes
+        // no sum of bytes: burn sums in the dtype of the elements, which overflows
         "sum(x, ..)" if arrays.get::<u8>("x").is_none() => with!(arrays, |x: I1| x.sum()),
         "sort(x)" => with!(arrays, |x: I1| x.sort(0)),
         "argsort(x)" => with!(arrays, |x: I1| x.argsort(0)),

@@ -144,8 +144,8 @@ fn running(x: &Tensor, axis: usize) -> Result<Tensor> {
 
 fn reductions(text: &str, arrays: &Arrays) -> Option<Call> {
     match text {
-        // candle sums bytes in the dtype of bytes, which overflows, and float16 in float16, which loses small terms, so
-        // there is no sum of these dtypes
+        // no sum of bytes and float16: candle sums in the dtype of the elements, so bytes overflow, and float16 loses
+        // small terms
         "sum(x, ..)" | "sum(x)" if arrays.get::<u8>("x").is_none() && arrays.get::<f16>("x").is_none() => with!(arrays, |x| x.sum_all()),
         "max(x, ..)" => with!(arrays, |x| x.max_all()),
         "cumulative_sum(x)" => with!(arrays, |x| running(&x, 0)),

@@ -235,7 +235,7 @@ macro_rules! integers {
                     "multiply(x, y)" => with!(from, $t, |x: Ix1, y: Ix1| x * y),
                     "maximum(x, y)" => with!(from, $t, |x: Ix1, y: Ix1| x.maximum(y)),
                     "equal(x, y)" => with!(from, $t, |x: Ix1, y: Ix1| x.equal(y)),
-                    // rstsr sums bytes in the dtype of bytes, which overflows, so there is no sum of bytes
+                    // no sum of bytes: rstsr sums in the dtype of the elements, which overflows
                     "sum(x, ..)" if size_of::<$t>() > 1 => with!(from, $t, |x: Ix1| x.sum()),
                     _ => moved(text, from),
                 }

@@ -17,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A memory-mapped `.npy` file, for arrays that are larger than memory, or that are read in parts in any order.
+/// A memory-mapped `.npy` file, for arrays that are larger than memory, and for reading parts in any order.
 ///
 /// The mapped pages belong to the operating system's file cache: a page in memory is not read from the disk again,
 /// processes share the pages, and the system frees pages if memory is short. `read` and `array` copy parts of the

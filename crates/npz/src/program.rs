@@ -1,4 +1,4 @@
-//! Recorded programs in files. One `.npz` file contains the calls as text, and the arrays that the calls start with.
+//! Recorded programs in files. One `.npz` file contains the calls as text, and the initial arrays of the calls.
 
 use crate::{Npz, NpzWriter, npy::damaged};
 use backend_runtime::{Arrays, Value, by_name::Program, dispatch};
@@ -32,8 +32,8 @@ const SCRIPT: &str = "script.txt";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait ProgramFiles: Program {
-    /// Writes an `.npz` file that contains the calls as text (member `script.txt`), and the constants (the arrays that
-    /// the calls start with) under their names. NumPy's `load` reads the text and the constants. An existing file is
+    /// Writes an `.npz` file with the calls as text (member `script.txt`), and with the constants, the initial arrays
+    /// of the calls, under their names. NumPy's `load` reads the text and the constants. An existing file is
     /// overwritten.
     fn save_program(&self, path: impl AsRef<Path>) -> Result<()> {
         let mut file = NpzWriter::create(path)?;
@@ -88,7 +88,7 @@ impl SavedProgram {
         self.text.parse().map_err(wrong)
     }
 
-    /// The names of the constants, which are the arrays that the calls start with.
+    /// The names of the constants, the initial arrays of the calls.
     pub fn names(&self) -> Vec<&str> {
         self.file.names().into_iter().filter(|name| *name != SCRIPT).collect()
     }

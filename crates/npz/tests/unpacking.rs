@@ -1,5 +1,5 @@
-//! Tests that reading allocates memory only for data that are requested and present in the file, whatever lengths the
-//! file declares.
+//! Tests that reading allocates memory only for requested data that the file really contains, whatever lengths the file
+//! declares.
 
 mod common;
 

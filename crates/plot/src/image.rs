@@ -9,8 +9,8 @@ use crate::{
 use ndarray::{ArrayRef, Axis, Dimension, Ix2, Ix3};
 use std::ops::Range;
 
-/// The largest number of cells along an axis. Larger arrays are averaged to this size when they are added, so that the
-/// memory of a picture does not depend on the size of the array.
+/// The largest number of cells along an axis. A larger array is averaged to this size when it is added, so its size
+/// does not affect the memory of a picture.
 const MOST_CELLS: usize = 4096;
 
 /// An array that is shown as an image.

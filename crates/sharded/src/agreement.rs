@@ -29,9 +29,9 @@ fn described(error: Option<&Error>) -> ([i64; 4], String) {
 
 impl<B: Backend> Sharded<B> {
     /// Returns the result of this rank, unless the call failed on a rank. In this case, all ranks return the error of
-    /// the first such rank. If that error does not depend on elements but is, for example, an error of a library, each
-    /// rank that failed returns its own error, and the other ranks return an [`Error::Library`]. All ranks must call
-    /// this method.
+    /// the first such rank. There is an exception for errors that do not depend on elements, such as an error of a
+    /// library: each failed rank returns its own error, and the other ranks return an [`Error::Library`]. All ranks
+    /// must call this method.
     pub(crate) fn agreed<R>(&self, op: &'static str, own: Result<R>) -> Result<R> {
         if self.ranks() == 1 {
             return own;

@@ -130,8 +130,8 @@ fn hash<T: Element>(x: &HostArray<T>) -> u64 {
         let hash = words.iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| step(hash, u64::from_le_bytes(*word)));
         rest.iter().fold(hash, |hash, byte| step(hash, u64::from(*byte)))
     };
-    // NaNs are replaced before hashing, and their positions are hashed as well, so that NaNs of any sign and payload
-    // have the same hash
+    // before hashing, NaNs are replaced by one value, and their positions are added, so that all NaNs have the same
+    // hash
     #[allow(clippy::eq_op)]
     let is_nan = |x: &T| x != x;
     if x.iter().any(is_nan) {

@@ -64,7 +64,7 @@ pub fn getitem<B: Backend, T: Element>(
     if span.drop { squeeze(b, &moved, Axes::from(at)) } else { Ok(moved) }
 }
 
-/// Returns the rows of this rank's part that a slice of the split axis selects, and the ranges of all ranks in the
+/// For a slice of the split axis, returns the selected rows of this rank's part, and each rank's range of rows in the
 /// result. Returns `None` if rows must move. All rows can stay on their ranks if the slice selects all rows, or if
 /// every rank keeps some rows and no rank keeps many more than the other ranks. Then nothing is sent, and the layout
 /// records the rows of each rank.

@@ -12,9 +12,9 @@ use std::{
 /// Maximum number of grains of an axis; see [`grain`].
 pub const GRAINS: usize = 4096;
 
-/// Number of elements of a grain, which is the smallest range of an axis that a rank can hold. The number is a power of
-/// two, and depends only on the length `n` of the axis. Sums are computed grain by grain, so their bits do not depend
-/// on the number of ranks.
+/// Number of elements of a grain, the smallest range of an axis that a rank can hold. The number is a power of two, and
+/// depends only on the length `n` of the axis. Sums are computed grain by grain, so their bits do not depend on the
+/// number of ranks.
 pub fn grain(n: usize) -> usize {
     let least = if n < 512 { 1 } else { 8 };
     n.div_ceil(GRAINS).next_power_of_two().max(least)

@@ -434,8 +434,7 @@ fn reshaped<B: Backend, T: Element>(
         return b.zeros(shape);
     }
     let Some(axis) = x.split() else { return b.settle(local(&x.part, shape)?) };
-    // nothing moves if the new shape has an axis as long as the split axis, and the product of the lengths before the
-    // new axis equals the product of the lengths before the split axis
+    // nothing moves if the new shape has an axis of the split axis's length, with the same product of lengths before it
     let before: usize = x.layout.shape[..axis].iter().product();
     let mut elements = 1;
     for (at, &n) in shape.iter().enumerate() {

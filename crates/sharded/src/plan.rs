@@ -356,8 +356,7 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Like [`place`](Sharded::place), but for the only result of a call, so that the layout can be moved out of the
-    /// plan.
+    /// Like [`place`](Sharded::place), for the only result of a call, which takes the layout out of the plan.
     #[doc(hidden)]
     #[inline]
     pub fn place_last<T: Element>(&self, op: &'static str, plan: Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {

@@ -21,7 +21,7 @@ impl Run {
         self.from as i128 + self.step as i128 * k as i128
     }
 
-    /// The range of `k` for which row number `k` of the run is one of the source rows `rows`.
+    /// The range of `k` for which the source row of row number `k` of the run is in `rows`.
     pub fn within(&self, rows: &Range<usize>) -> Range<usize> {
         let (start, end) = (rows.start as i128, rows.end as i128);
         let first = |is_past: &dyn Fn(i128) -> bool| {
@@ -44,8 +44,8 @@ impl Run {
         if range.start < range.end { range } else { 0..0 }
     }
 
-    /// The range of `k` for which row number `k` of the run comes from the source rows `source` and goes to the result
-    /// rows `target`.
+    /// The range of `k` for which the source row of row number `k` of the run is in `source`, and the result row is in
+    /// `target`.
     fn overlap(&self, source: &Range<usize>, target: &Range<usize>) -> Range<usize> {
         let k = self.within(source);
         let inside = |at: usize| at.clamp(self.to, self.to + self.len) - self.to;

@@ -37,7 +37,7 @@ pub fn grains(n: usize, rows: &Range<usize>) -> Range<usize> {
     rows.start / grain(n)..rows.end.div_ceil(grain(n))
 }
 
-/// Returns the nodes that remain of a range of grains after the pairs `(2i, 2i + 1)` of each level have been joined.
+/// Joins pairs `(2i, 2i + 1)` on each level of a range of grains, and returns the nodes that remain.
 pub fn nodes(grains: Range<usize>) -> Vec<Node> {
     let Range { mut start, end } = grains;
     let mut found = Vec::new();

@@ -27,9 +27,9 @@ const BLOCK: usize = 1 << 16;
 /// memory.
 ///
 /// Parts of the array are copied in and out. Processes that write to separate parts need no synchronisation. If several
-/// processes write to the same elements, the last write wins, element by element. Operations that consist of several
-/// steps, such as the maximum of an old and a new value, need the lock, which [`SharedBuffer::lock`] takes. A process
-/// must signal to the other processes that it has finished, by ending or by a message.
+/// processes write to the same elements, the last write wins, element by element. Operations of several steps, such as
+/// the maximum of an old and a new value, need the lock ([`SharedBuffer::lock`]). A process must signal to the other
+/// processes that it has finished, by ending or by a message.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")]

@@ -53,13 +53,12 @@
 //!
 //! Only processes of the same user on the same machine can open a descriptor. They must also see each other's process
 //! numbers, so a process in another container cannot open the descriptor. Opening checks that the memory contains the
-//! array of the descriptor, with the same dtype and shape. It also checks that the length of the memory cannot change,
-//! so that no process can make another process crash by shortening the memory.
+//! array of the descriptor, with the same dtype and shape. It also checks that the length of the memory cannot change:
+//! otherwise, another process could shorten the memory and crash this one.
 //!
 //! # Other systems
-//! On systems other than Linux every call returns [`Error::Unavailable`], because macOS and Windows have no unnamed
-//! memory that another process can open by a text, and whose length nobody can change. The crate compiles on these
-//! systems.
+//! On systems other than Linux every call returns [`Error::Unavailable`], because macOS and Windows lack such memory:
+//! unnamed, of fixed length, and open to other processes by a text. The crate compiles on these systems.
 
 mod array;
 mod buffer;

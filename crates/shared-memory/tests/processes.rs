@@ -15,7 +15,7 @@ use std::{
 /// The environment variable that contains the role of the process.
 const ROLE: &str = "BACKENDS_SHARED_ROLE";
 
-/// Prefix of the lines that a process of a test prints, which distinguishes them from lines of the test harness.
+/// Prefix of the lines that a test's process prints. It distinguishes them from lines of the test harness.
 const SAID: &str = "said: ";
 
 /// Another process of a test, which is killed when the test ends.

@@ -154,8 +154,8 @@ impl Plan {
         });
     }
 
-    /// The number of steps of a call in which each step doubles the number of ranks that have the data: the logarithm
-    /// of `size` to base 2, rounded up.
+    /// The number of steps of a call whose steps double the number of ranks with the data: the logarithm of `size` to
+    /// base 2, rounded up.
     fn steps(&self) -> usize {
         self.size.next_power_of_two().trailing_zeros() as usize
     }
@@ -213,8 +213,8 @@ impl Transport for Plan {
 
     fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
         let others = (counts.iter().sum::<usize>() - counts[self.rank]) * kind.size();
-        // counts the traffic of an exchange in which each rank passes on the data that it has received, so that the
-        // data on each rank double with each message
+        // counts the traffic of an exchange in which each rank passes on all data that it has received: the data on a
+        // rank double with each message
         self.note_call("all_gather", self.steps(), others, others);
         fill(recv, send, send, counts, kind);
         Ok(())

@@ -1,8 +1,8 @@
 //! Time limits of calls. A separate thread measures how long calls take.
 //!
 //! A call stores a number when it begins and when it ends. The thread measures the time of a call by checking
-//! repeatedly whether this number has changed. The thread also reads the state that the other ranks of the machine
-//! publish, and so detects that a rank has left, or that all ranks wait.
+//! repeatedly whether this number has changed. The thread also reads the published states of the machine's other ranks.
+//! So it detects that a rank has left, or that all ranks wait.
 
 use crate::{
     Error, Result, Transport,

@@ -470,8 +470,8 @@ impl World {
     }
 
     /// Sends part `r` of `send` to rank `r`, and receives part `r` of `recv` from rank `r`. `to` and `from` are the
-    /// numbers of elements of these parts. The number of elements that a rank sends to another rank (in `to`) must
-    /// equal the number that the other rank expects (in its `from`).
+    /// numbers of elements of these parts. For each pair of ranks, the number that the sender passes in `to` must equal
+    /// the number that the receiver passes in `from`.
     pub fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
         self.check_all_to_all(send, to, from, kind)?;
         check::length("all_to_all", "recv", recv, from.iter().sum(), kind)?;

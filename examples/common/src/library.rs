@@ -31,9 +31,9 @@ impl FromStr for Library {
 }
 
 impl Library {
-    /// Opens the backend on `device`. If `device` is `None`, `Torch` uses the CPU, and `Cuda` and `Auto` use a GPU that
-    /// depends on `local_rank`, the number of this rank among the ranks of its machine: rank 0 uses the first GPU, rank
-    /// 1 the second, and so on. If there are more ranks than GPUs, several ranks share a GPU.
+    /// Opens the backend on `device`. If `device` is `None`, `Torch` uses the CPU. `Cuda` and `Auto` then choose the
+    /// GPU by `local_rank`, the number of this rank among the ranks of its machine: rank 0 uses the first GPU, rank 1
+    /// the second, and so on. If there are more ranks than GPUs, several ranks share a GPU.
     pub fn open(self, device: Option<&str>, local_rank: usize) -> Result<AnyBackend, Box<dyn Error>> {
         let named = |device: &str| -> Result<AnyBackend, Box<dyn Error>> {
             let number = device.strip_prefix("cuda:").or_else(|| (device == "cuda").then_some("0"));

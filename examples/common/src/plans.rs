@@ -128,8 +128,8 @@ fn by_op(report: &Report, latency: f64, bandwidth: f64) -> String {
     text
 }
 
-/// Returns a table of time and memory for each number of ranks. The line below the table states up to which number of
-/// ranks the speed-up is at least half of the number of ranks, and which number of ranks is fastest.
+/// Returns a table of time and memory for each number of ranks. The line below the table has two numbers of ranks: the
+/// largest one with a speed-up of at least half of this number, and the fastest one.
 fn by_ranks(all: &[Found], latency: f64, bandwidth: f64) -> String {
     let seconds = |found: &Found| found.report.seconds + found.report.total().seconds(latency, bandwidth);
     let (us, gb) = (latency * 1e6, bandwidth / 1e9);

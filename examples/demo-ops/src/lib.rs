@@ -1,5 +1,5 @@
-//! An example of a user's crate. It defines a table of ops, which run on every backend, and generic code that uses
-//! these ops and the base ops.
+//! An example of a user's crate. It defines a table of ops for every backend, and generic code with these ops and the
+//! base ops.
 
 use backends::{Result, prelude::*};
 

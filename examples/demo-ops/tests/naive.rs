@@ -1,5 +1,5 @@
-//! Tests a fourth backend, `Naive`: compares the ops of the base table that `Naive` supports with NumPy, and runs an
-//! op of this crate that is composed of such ops.
+//! Tests a fourth backend, `Naive`: compares the supported ops of the base table with NumPy, and runs an op of this
+//! crate that is composed of supported ops.
 
 use backends::{DeviceKind, Error, prelude::*};
 use demo_ops::naive::Naive;

@@ -1,5 +1,4 @@
-//! Tests that names in a table may be keywords of the languages of the generated code, and that numbers in a table
-//! reach the kernels exactly.
+//! Tests that names in a table may be keywords of Rust or C++, and that numbers in a table reach the kernels exactly.
 
 use backends::{
     Result, Value,

@@ -69,8 +69,8 @@ fn expressions_alone(b: &Torch, read: impl Fn(HostArray<f64>) -> HostArray<f64>)
     assert_eq!(why, cpu_why);
 }
 
-/// The result of an op that libtorch does not have overwrites the memory of an array that is passed by value, if
-/// nothing else uses this memory.
+/// If libtorch lacks an op, the op's result overwrites an array that is passed by value, unless something else uses the
+/// memory of this array.
 #[test]
 fn tensors_given_by_value_are_written_over() {
     let Some(b) = available("torch", Torch::cpu()) else { return };

@@ -135,8 +135,8 @@ impl Scan {
         (0..self.projections()).flat_map(of_one).collect()
     }
 
-    /// Returns an error unless `shape` is the shape of an image of this scan, and the model of an image with pixels of
-    /// `delta` cm can be computed in the dtype `T`.
+    /// Returns an error unless `shape` is the shape of an image of this scan, and the dtype `T` is sufficient for the
+    /// model of an image with pixels of `delta` cm.
     pub(crate) fn check_image<T: Real>(&self, op: &'static str, shape: &[usize], delta: f64) -> Result<()> {
         if shape.len() != self.dims() || shape.contains(&0) {
             return Err(Error::shape(op, shape, format!("of the image must have {} axes, none empty", self.dims())));

@@ -54,8 +54,8 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
     }
 }
 
-/// The real Fourier transform of an image padded with zeros to these lengths, one axis at a time, so that rows of zeros
-/// are not transformed.
+/// The real Fourier transform of an image padded with zeros to these lengths. It transforms one axis at a time, and
+/// skips rows of zeros.
 fn spectrum<B: Backend, T: Precision>(b: &B, image: &B::Array<T>, lengths: &[usize]) -> Result<B::Array<T::Complex>> {
     let last = lengths.len() - 1;
     let mut x = b.rfft_with(image, RfftOptions::new().n(lengths[last]))?;

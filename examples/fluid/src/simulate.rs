@@ -171,8 +171,8 @@ fn from_file<B: Backend, T: Precision>(b: &B, path: &Path) -> Result<[B::Array<T
     Ok([part(0)?, part(1)?])
 }
 
-/// Copies an array to the host and checks that its elements are finite. Nothing is checked in a plan, which predicts
-/// communication and memory, and whose values are meaningless.
+/// Copies an array to the host and checks that its elements are finite. A plan, which predicts communication and
+/// memory, has meaningless values, so nothing is checked.
 pub fn host<B: Backend, T: Precision>(b: &B, options: &Options, x: &B::Array<T>) -> Result<ArrayD<T>, Box<dyn Error>> {
     let x = b.to_ndarray(x)?.into_owned();
     let finite = options.plans.are_asked_for() || x.iter().all(|v| v.to_f64().is_finite());

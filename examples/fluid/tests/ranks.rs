@@ -65,8 +65,8 @@ fn ranks_find_the_inflow() {
     has_the_numbers(&out, &alone, 1e-5);
 }
 
-/// Checks that the results of a restarted run equal those of a run without a stop, except that the animation contains
-/// only the new pictures.
+/// Checks that a restarted run has the same results as a run without a stop. Only the animation differs: it has the new
+/// pictures only.
 #[track_caller]
 fn goes_on(out: &Path, whole: &Path) {
     for name in names(out).iter().filter(|name| *name != "animation.png") {

@@ -63,8 +63,7 @@ pub fn split(shape: [usize; 3], template: [usize; 3], size: usize, memory: u64) 
     }
 }
 
-/// The smallest number that is at least `n` and has only the prime factors 2, 3, 5 and 7, and at most one factor 11 or
-/// 13.
+/// The smallest number of at least `n` with small prime factors: any number of 2, 3, 5 and 7, and at most one 11 or 13.
 fn fast_length(n: usize) -> usize {
     let fast = |m: usize| {
         let mut rest = m;

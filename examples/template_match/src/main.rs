@@ -42,8 +42,8 @@ fn run(options: &Options, ranks: &Ranks, console: &mut Console) -> Result<(), Bo
     let output = ranks.is_first().then(|| Output::prepare(&options.out, &search::file_names())).transpose()?;
     console.say(format!("{}, {} on {}", inputs.target, options.dtype, ranks.place(&backend)));
     let sharded = if options.split == Split::Volume { ranks.sharded(&backend)? } else { None };
-    // the program uses one thread for a GPU and for libtorch, which have their own threads, and for arrays split over
-    // ranks, whose messages need a fixed order
+    // uses one thread for a GPU and for libtorch, which have their own threads, and for arrays over ranks, whose
+    // messages need a fixed order
     let threads = if sharded.is_none() && backend.name() == "numpyish" { workers::count() } else { 1 };
     let share = Share::new(options, ranks, threads)?;
     dispatch!(options.dtype, T: [Float32, Float64] => match &sharded {

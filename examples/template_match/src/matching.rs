@@ -141,8 +141,8 @@ impl<'a, B: Backend, T: Precision> Matcher<'a, B, T> {
         Ok(matcher)
     }
 
-    /// The correlation: for each position, the sum of the chunk's elements times the elements of a template whose first
-    /// element is at that position.
+    /// The correlation at each position: the sum of the chunk's elements times the elements of a template that begins
+    /// at this position.
     fn correlate(&self, spectrum: &B::Array<T::Complex>, with: &B::Array<T::Complex>) -> Result<B::Array<T>> {
         let b = &self.template.backend;
         b.irfftn_with(expr!(b, spectrum * conj(with))?, IrfftnOptions::new().s(self.lengths))

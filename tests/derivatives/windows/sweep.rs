@@ -1,7 +1,6 @@
-//! Tests windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library. Values and
-//! gradients of convolutions and pools are compared with sums over explicit lists of triples (window, tap, element),
-//! where a tap is one position within the window, or one weight of the kernel. The elements are small integers, so sums
-//! are exact.
+//! Tests windows of all sizes, strides, paddings, dilations and groups over 1 to 3 axes, on every library. A tap is one
+//! position within the window, or one weight of the kernel. Values and gradients of convolutions and pools are compared
+//! with sums over explicit lists of triples (window, tap, element). The elements are small integers, so sums are exact.
 
 use backends::{Lengths, Result, grad::vjp, prelude::*, runtime::available};
 use std::fmt::Write as _;
@@ -334,8 +333,8 @@ fn triples<'a>(a: &'a [usize], b: &'a [usize], c: &'a [usize]) -> impl Iterator<
     a.iter().flat_map(move |&x| b.iter().flat_map(move |&y| c.iter().map(move |&z| (x, y, z))))
 }
 
-/// Combinations that failed in the past: a window over three axes that is longer than the array along one of them, and
-/// an array that ends within its second window.
+/// Combinations that failed in the past: a window that is longer than the array along one of three axes, and an array
+/// that ends within its second window.
 fn known() -> [Combination; 2] {
     let along = |len, taps, stride, padding| Along { len, taps, stride, padding, dilation: 1 };
     let of = |axes| Combination { axes, groups: 2, channels: [1, 2], output_padding: 0 };

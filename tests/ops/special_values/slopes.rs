@@ -157,8 +157,8 @@ fn that_are_differences_of_equals() {
 
 /// Tests sums, products and exponents that overflow the dtype although the derivative (and often the value) does not.
 fn within<B: Backend>(b: &B) -> Checked {
-    // in most calls below, the exponent `n` is so large that the odd number n - 1 is rounded to an even number in the
-    // dtype, which would change the sign of x^(n - 1)
+    // in most calls below, the exponent `n` is large: n - 1 is odd, but the dtype rounds it to an even number, which
+    // would change the sign of x^(n - 1)
     fn powers<B: Backend, T: Real>(b: &B, x: f64, n: f64, want: f64) -> Checked {
         let exponent = b.asarray([T::of(n)])?;
         let tolerance = if T::DTYPE.size() == 2 { 8e-3 } else { 1e-6 };

@@ -1,5 +1,5 @@
-//! Checks that files do not import each other in circles, so that a file can be read with the files that it imports,
-//! and without the files that import it.
+//! Checks that files do not import each other in circles: to understand a file, it is enough to read the files that it
+//! imports, not the files that import it.
 
 use crate::run::root;
 use std::{
@@ -8,9 +8,9 @@ use std::{
     path::Path,
 };
 
-/// The folders whose files must form no circles, each with its crate. The CPU backend is not in the list, because its
-/// files form a circle on purpose: every file imports the sealed trait of the dtypes, and the methods of this trait are
-/// the functions that are compiled once for each dtype.
+/// The folders whose files must form no circles, each with its crate. The CPU backend is not in the list. Its files
+/// form a circle on purpose: every file imports the sealed trait of the dtypes, whose methods are the functions that
+/// are compiled once for each dtype.
 const FOLDERS: [(&str, &str); 11] = [
     ("backend-macros/op-table", "expr"),
     ("backend-runtime", "cuda"),
@@ -152,8 +152,8 @@ fn target(path: &[String], files: &BTreeMap<Module, File>, depth: usize) -> Opti
     }
 }
 
-/// Returns, for each module that is part of a circle, those imports that are part of a circle too. The map is empty if
-/// there are no circles.
+/// Returns a map from each module in a circle to its imports that are part of a circle, too. The map is empty if there
+/// are no circles.
 fn circles(sources: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
     let tests = sources.iter().flat_map(|(module, text)| {
         modules_of_tests(text).into_iter().map(move |name| module.iter().cloned().chain([name.to_owned()]).collect())

@@ -1,5 +1,5 @@
-//! Packs the tests and benchmarks of the CUDA backend for a machine with a GPU that has no cargo and no network, and
-//! that is available only for minutes.
+//! Packs the tests and benchmarks of the CUDA backend for a machine with a GPU, without cargo and network, that is
+//! available only for minutes.
 
 use crate::run::{Outcome, cargo, create, root, run, write};
 use crate::{binaries::BENCHES, gpu_try, setup, soft_cuda};

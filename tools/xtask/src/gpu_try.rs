@@ -128,8 +128,8 @@ fn hidden_fault(summary: &str) -> Option<String> {
     not_run.then(|| "the mistakes kept other tests from running".to_owned())
 }
 
-/// Returns a complaint if the summary reports that a test did not pass or that a kernel was compiled, or if it does not
-/// mention tests or kernels.
+/// Returns a complaint about a summary with failed tests or compiled kernels, or without any mention of tests or
+/// kernels.
 fn shortcoming(summary: &str) -> Option<&'static str> {
     let wanted = [
         (" not run, of ", " 0 failed, 0 hung, 0 crashed, 0 not run", "not all tests pass"),

@@ -125,8 +125,8 @@ impl Table {
         out
     }
 
-    /// Returns messages about rows whose results differ from Heat's results or depend on the number of ranks, and about
-    /// rows that only one of the programs has.
+    /// Returns messages about three kinds of rows: rows whose results differ from Heat's results, rows whose results
+    /// depend on the number of ranks, and rows that only one of the programs has.
     fn differences(&self, ranks: &[usize]) -> Vec<String> {
         let mut found = Vec::new();
         for row in &self.rows {

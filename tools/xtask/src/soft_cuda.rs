@@ -9,7 +9,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// The file names under which the backend searches for the driver and for the libraries that run on a device.
+/// The file names of the driver, and of the libraries for devices, for which the backend searches.
 const NAMES: [&str; 6] =
     ["libcuda.so.1", "libcublas.so.13", "libcublasLt.so.13", "libcufft.so.12", "libcusolver.so.12", "libnccl.so.2"];
 

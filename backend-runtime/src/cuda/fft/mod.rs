@@ -144,8 +144,8 @@ impl Transform {
             let kept = x.shape[axis].min(before[axis]);
             x.sliced(axis, 0, kept, 1)
         });
-        // a copy is needed for transforms to real numbers, which overwrite their input, and for transforms of unaligned
-        // real numbers, which are read in aligned pairs
+        // two kinds of transforms need a copy: transforms to real numbers, which overwrite their input, and transforms
+        // of unaligned real numbers, which are read in aligned pairs
         let aligned = x.pointer().is_multiple_of(complex.size() as u64);
         if part.dtype == from && part.shape == before && half != Half::Input && aligned {
             for out in [&out, &turned] {

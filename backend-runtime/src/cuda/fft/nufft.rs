@@ -185,7 +185,7 @@ struct Task<'a> {
     tiles: Tiles,
     real: DType,
     sorted: RawArray,
-    /// Coefficients of the polynomials that approximate the spreading function, followed by the coefficients of their
+    /// Coefficients of two lists of polynomials: approximations of the spreading function, followed by their
     /// derivatives, which are used along the axis `derived`.
     polynomials: RawArray,
     terms: u32,

@@ -41,8 +41,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
     runs.chain(rest).chain(alone).chain(roots).collect()
 });
 
-/// Number of elements that a block of threads processes at a time (a tile), in the kernels that count and number
-/// regions.
+/// Number of elements that a block of threads processes at a time (a tile), in kernels that count or number regions.
 const TILE: usize = 4096;
 
 /// Describes a neighbour of an element as two 64-bit integers, with the layout of the C++ struct `Neighbour` in the

@@ -66,8 +66,8 @@ pub(super) fn require_indices(b: &Cuda, op: &'static str, arrays: &[&RawArray]) 
     OpContext::new(b, op, DType::Int64).require(arrays)
 }
 
-/// A check of indices that is running on the device. The kernels that use the indices skip those that are out of
-/// range, so they can be launched without waiting for the check.
+/// A check of indices that is running on the device. Kernels skip indices that are out of range, so they can be
+/// launched without waiting for the check.
 struct BoundsCheck {
     /// Position of the first out-of-range index, or all bits set if every index is in range.
     found: RawArray,
@@ -365,7 +365,7 @@ pub fn scatter(
     let (b, op) = (on.backend, on.op);
     let given = Scatter::new(on, x, indices, values, axis)?;
     if given.n > 0 {
-        // for each index of the axis, the position of the last value that is written there, or -1 if there is none
+        // for each index of the axis, the position of the last value for this index, or -1 without such a value
         let last = b.uninit_raw(op, DType::Int64, &[given.len])?;
         b.set_bytes(op, &last, u8::MAX)?;
         let many = given.indices.size();

@@ -84,8 +84,8 @@ impl Batches<'_> {
             Some(axis) => (self.shape[axis], self.strides.map(|strides| strides[axis] as i64)),
             None => (1, [0; 3]),
         };
-        // cuBLAS reads the result, which is in C order, as its transpose in column-major order, so the call multiplies
-        // the transpose of the right matrix by the transpose of the left matrix
+        // cuBLAS reads the C-order result as its transpose in column-major order. So the call multiplies the transpose
+        // of the right matrix by the transpose of the left matrix
         Some(Call {
             transpose_first: !right.by_rows,
             transpose_second: !left.by_rows,

@@ -36,8 +36,8 @@ impl Operands {
         Ok(Operands { left, right, ..self })
     }
 
-    /// Merges all batches into one large product. Returns `None` unless all batches share the right matrix and the rows
-    /// of all left matrices are evenly spaced, so that they are the rows of one matrix.
+    /// Merges all batches into one large product. Returns `None` unless all batches share the right matrix, and the
+    /// rows of all left matrices are evenly spaced, like the rows of one matrix.
     pub(super) fn as_one(&self) -> Option<Operands> {
         let [left, right, _] = self.leading();
         if left.size() <= 1 || !Merged::new(&[&right]).is_one(0) {

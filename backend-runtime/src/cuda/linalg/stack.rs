@@ -214,8 +214,8 @@ pub(super) fn ones(b: &Cuda, op: &'static str, out: &RawArray) -> Result<()> {
     fill(b, op, RawElement::of(1_i64).to(out.dtype), out)
 }
 
-/// From LU factors and pivots of matrices, computes the determinants of the matrices, the signs of the determinants,
-/// and the logarithms of their magnitudes.
+/// Computes the determinants of matrices, their signs, and the logarithms of their magnitudes, from the LU factors and
+/// pivots of the matrices.
 pub(super) fn determinants(b: &Cuda, factors: &Stack, pivots: &RawArray, shape: &[usize]) -> Result<[RawArray; 3]> {
     const THREADS: u32 = 128;
     let (op, dtype) = (factors.op, factors.array.dtype);

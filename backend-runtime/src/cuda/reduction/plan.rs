@@ -239,8 +239,8 @@ impl Split {
     /// adjacent results are closer together in memory than adjacent elements of the same result. `per_pack` is the
     /// number of elements that a thread loads at once.
     fn new(results: usize, n: usize, columns: bool, per_pack: usize) -> Split {
-        // number of threads per result, chosen so that each thread gets a few elements, and adjacent threads of a warp
-        // read adjacent memory
+        // number of threads per result: each thread gets a few elements, and adjacent threads of a warp read adjacent
+        // memory
         let wanted = n.div_ceil(per_pack.max(4)).next_power_of_two();
         let most = if !columns {
             256
@@ -254,8 +254,7 @@ impl Split {
         let blocks = results.div_ceil(per_block);
         let parts = Split::ENOUGH.div_ceil(blocks).min(n.div_ceil(16 * group)).clamp(1, Split::ENOUGH);
         let parts = if blocks >= Split::ENOUGH / 2 { 1 } else { parts };
-        // a multiple of the number of elements in 16 bytes for any dtype, so that the beginning of every part is
-        // aligned
+        // a multiple of the number of elements in 16 bytes, for any dtype; the beginning of every part is then aligned
         let chunk = n.div_ceil(parts).max(1).next_multiple_of(16);
         Split {
             width: per_block.trailing_zeros(),

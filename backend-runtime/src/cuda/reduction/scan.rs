@@ -177,7 +177,7 @@ struct Split {
 
 impl Split {
     fn new(lanes: usize, length: usize, columns: bool) -> Split {
-        // number of lanes that keep a large device busy, and number of elements that are worth a chunk of their own
+        // number of lanes that keep a large device busy, and minimum number of elements of a chunk
         let (enough, worth) = if columns { (1 << 17, 64) } else { (1024, 4096) };
         let chunks = (enough / lanes.min(enough)).min(length.div_ceil(worth)).clamp(1, 1024);
         let chunk = length.div_ceil(chunks);

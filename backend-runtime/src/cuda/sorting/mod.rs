@@ -63,7 +63,7 @@ fn along(
     Ok(out.permuted(&back))
 }
 
-/// For each element of `x2`, returns the index at which it can be inserted into the sorted 1-D array `x1`, so that `x1`
+/// For each element of `x2`, returns an index of the sorted 1-D array `x1`: if the element is inserted there, `x1`
 /// stays sorted. If `x1` is not sorted, `sorter` has the indices that sort it.
 pub fn searchsorted(
     on: OpContext<'_>,

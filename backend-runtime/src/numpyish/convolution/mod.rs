@@ -150,7 +150,7 @@ macro_rules! dispatch_bits {
 }
 use dispatch_bits;
 
-/// The plan of a convolution, the addresses of its operands, which are in C order, and the address `to` of its result.
+/// The plan of a convolution, the addresses of its operands (in C order), and the address `to` of its result.
 struct Terms<'a> {
     plan: &'a Convolution,
     dtype: DType,
@@ -175,8 +175,8 @@ impl Terms<'_> {
     }
 }
 
-/// Runs a convolution. It is computed in the dtype that [`computed_in`] returns, which is float32 for 16-bit floats,
-/// and the result is converted back.
+/// Runs a convolution. It computes in the dtype that [`computed_in`] returns (float32 for 16-bit floats), and converts
+/// the result back.
 fn run(
     op: &'static str,
     x: View<'_>,

@@ -105,8 +105,8 @@ pub fn convolved<T: Numeric>(op: &'static str, terms: &Terms<'_>) -> Result<()> 
 }
 
 /// Divides a range of windows, counted in C order, into parts, each of which lies in one row. Calls `f` for each part.
-/// The arguments of `f` are the two outer indices of the row, the windows of the part as a range within the row, and
-/// the number of windows of the range before the part.
+/// `f` gets the two outer indices of the row, the range of the part's windows within the row, and the number of windows
+/// before the part.
 fn in_rows(lengths: [usize; 3], windows: Range<usize>, mut f: impl FnMut([usize; 2], Range<usize>, usize)) {
     let mut at = windows.start;
     while at < windows.end {

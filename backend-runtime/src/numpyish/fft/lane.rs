@@ -110,7 +110,7 @@ fn with_plans<R: Planned, V>(
     which: Which,
     f: impl FnOnce(&mut Plans<R>) -> V,
 ) -> Result<V> {
-    // a poisoned lock is ignored, because a planner that panicked has lost at most the plan that it was making
+    // ignores a poisoned lock: a planner that panicked has lost at most its unfinished plan
     Ok(f(R::plans().lock().unwrap_or_else(PoisonError::into_inner).of_length(op, n, which)?))
 }
 
@@ -150,8 +150,8 @@ pub fn side_by_side<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc
     })?
 }
 
-/// The plan of a complex transform of one lane of `n` points on all threads, or `None` if the lane is short or its
-/// length unsuitable.
+/// The plan of a complex transform of one lane of `n` points on all threads. `None` if the lane is short, or if its
+/// length is unsuitable.
 pub fn long<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc<long::Plan<R>>>> {
     let sides = if n >= long::LEAST { long::sides(n) } else { None };
     let of_side =
@@ -160,8 +160,8 @@ pub fn long<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc<long::P
     sides.map(|sides| kept(op, n, Which::Long, |p| &mut p.long, || plan(sides))).transpose()
 }
 
-/// The plan of transforms between `n` real points and their frequencies on all threads, or `None` if the lane is short
-/// or its length unsuitable.
+/// The plan of transforms between `n` real points and their frequencies on all threads. `None` if the lane is short, or
+/// if its length is unsuitable.
 pub fn halves<R: Planned>(op: &'static str, n: usize) -> Result<Option<halves::Plan<R>>> {
     let complex = if n.is_multiple_of(2) { long::<R>(op, n / 2)? } else { None };
     complex.map(|complex| Ok(halves::Plan { complex, symmetry: symmetry(op, n)? })).transpose()

@@ -1,11 +1,10 @@
 //! Transforms one long lane (a 1-D slice along the transformed axis) on all threads, by the four-step algorithm of D.
-//! H. Bailey, "FFTs in external or hierarchical memory", The Journal of Supercomputing 4 (1990). The `n` points of
-//! the lane are read as a matrix in C order. First its columns are transformed, then the elements are multiplied by
-//! powers of e^(-2 pi i / n), and then the rows are transformed. The result is also a matrix in C order: its columns
-//! are the transformed rows.
+//! H. Bailey, "FFTs in external or hierarchical memory", The Journal of Supercomputing 4 (1990). The `n` points of the
+//! lane are read as a matrix in C order. First its columns are transformed, then the elements are multiplied by powers
+//! of e^(-2 pi i / n), and then the rows are transformed. The result is also a matrix in C order: its columns are the
+//! transformed rows.
 //!
-//! Intermediate results are stored in blocks of a few columns each, so that the memory that a task reads and writes
-//! is contiguous.
+//! Intermediate results are stored in blocks of a few columns each, so each task reads and writes contiguous memory.
 
 use super::{
     super::{

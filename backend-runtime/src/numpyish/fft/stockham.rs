@@ -49,8 +49,7 @@ pub(super) fn radices(mut n: usize) -> Option<Vec<usize>> {
     if !n.is_power_of_two() {
         return None;
     }
-    // there are as few stages as possible, except that a stage of 8 and a stage of 2 points are replaced by two stages
-    // of 4
+    // uses as few stages as possible, with one exception: two stages of 4 points replace a stage of 8 and a stage of 2
     let twos = n.trailing_zeros() as usize;
     let (eights, fours) = match twos % 3 {
         0 => (twos / 3, 0),

@@ -1,7 +1,8 @@
-//! Conversion between the frequencies of a real lane (a 1-D slice along the transformed axis) and the spectrum of a
-//! complex lane whose numbers are pairs of neighbouring real points. The symmetry of real transforms separates the
-//! frequencies of the even points from the frequencies of the odd points, as in: H. Sorensen and others, "Real-valued
-//! fast Fourier transform algorithms", IEEE Transactions on Acoustics, Speech, and Signal Processing 35 (1987).
+//! Conversion between two spectra of a real lane (a 1-D slice along the transformed axis): its frequencies, and the
+//! spectrum of the complex lane whose numbers are pairs of neighbouring real points. The symmetry of real transforms
+//! separates the frequencies of the even points from the frequencies of the odd points, as in: H. Sorensen and others,
+//! "Real-valued fast Fourier transform algorithms", IEEE Transactions on Acoustics, Speech, and Signal Processing 35
+//! (1987).
 
 use super::{
     super::buffer,

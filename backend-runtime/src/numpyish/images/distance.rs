@@ -54,8 +54,8 @@ fn numbers(op: &'static str, x: View<'_>) -> Result<Vec<f64>> {
     unsafe { convert::reals_to_f64(op, x.dtype, packed.start(), x.len()) }
 }
 
-/// Writes, for each element, the squared distance to the nearest false element of the same line along the last axis,
-/// or infinity if that line has no false element.
+/// Writes, for each element, the squared distance to the nearest false element of the same line along the last axis.
+/// The distance is infinite in a line without false elements.
 fn within_lines(flags: &[bool], squares: &Buffer, measured: &Measured) {
     let last = measured.lengths.len() - 1;
     let (len, step) = (measured.lengths[last], measured.steps[last]);

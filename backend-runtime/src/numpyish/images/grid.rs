@@ -110,8 +110,7 @@ impl<P: Pixel> Rows<'_, P> {
     }
 }
 
-/// Divides the points of a row into ranges that are interpolated together, and ranges that are interpolated one by
-/// one.
+/// Divides the points of a row into ranges for joint interpolation, and ranges of single points.
 fn pieces<const W: usize>(op: &'static str, table: &[Taps]) -> Result<Vec<Piece>> {
     let mut pieces: Vec<Piece> = rules::list(op, table.len())?;
     for (k, taps) in table.iter().enumerate() {

@@ -133,8 +133,9 @@ impl Lines {
         (CHEAP / 4 / self.len.max(1)).max(1)
     }
 
-    /// Calls `f` for 64 elements of a line at a time. The arguments are the index of the first of these elements, a bit
-    /// mask of the elements at which a run begins, and a bit mask of the elements just after the end of a run.
+    /// Calls `f` for 64 elements of a line at a time. `f` gets the index of the first of these elements and two bit
+    /// masks: the first mask marks the elements at which a run begins, and the second mask the elements just after a
+    /// run.
     fn edges(&self, bytes: &[u8], mut f: impl FnMut(usize, u64, u64)) {
         let mut before = 0;
         for (k, some) in bytes.chunks(64).enumerate() {

@@ -131,8 +131,8 @@ pub fn take_along_axis(on: OpContext<'_>, x: View<'_>, indices: View<'_>, axis: 
     // SAFETY: the packed copy has as many indices as the broadcast view.
     let indices = unsafe { packed.slice::<i64>(wide_indices.view().len()) };
     let (outer, inner) = around(&shape, axis);
-    // element `k` of a row of the result is read from column `k` of the row's slab (see `Rows`), or from column 0 if
-    // the slab has a single column
+    // element `k` of a row is read from column `k` of the row's slab (see `Rows`), or from column 0 of a slab with a
+    // single column
     let (count, width) = if inner == 1 { (outer, many) } else { (outer * many, inner) };
     let rows = Rows { count, width, axis, len, inner };
     let slab = |row: usize| if inner == 1 { row } else { row / many } * len * inner;

@@ -116,8 +116,8 @@ struct Walk {
     /// Offsets for all indices along the axes that come after the arrays' axes in the result, except the last of
     /// these axes.
     behind: Vec<isize>,
-    /// Length and stride of a row, that is, of the last of the axes that come after the arrays' axes in the result. If
-    /// there are no such axes, a row is a single element.
+    /// Length and stride of a row. A row is the last axis after the arrays' axes in the result. If there are no such
+    /// axes, a row is a single element.
     row: (usize, isize),
 }
 

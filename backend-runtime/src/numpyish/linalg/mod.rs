@@ -1,5 +1,5 @@
-//! Matrix products. Floats are multiplied by the crate `gemm`. This module has its own loops for integers, which wrap
-//! around, and for products of a matrix and a vector, whose speed is limited by memory.
+//! Matrix products. Floats are multiplied by the crate `gemm`. This module has its own loops for integers, because they
+//! wrap around, and for a matrix times a vector, because memory limits the speed of such products.
 
 mod cross;
 mod dense;
@@ -251,9 +251,9 @@ fn work([rows, inner, columns]: [usize; 3]) -> usize {
 }
 
 /// Division of a product among threads, along the rows or along the columns of the result. Each part packs the rows and
-/// columns of the operands that it needs, so several parts may pack the same elements. Products of at least
-/// [`LARGE`](Parts::LARGE) multiplications are therefore divided by `gemm` itself, which packs operands once, but uses
-/// all threads of the pool, and waits until they are awake.
+/// columns of the operands that it needs, so several parts may pack the same elements. Therefore, `gemm` itself divides
+/// products of at least [`LARGE`](Parts::LARGE) multiplications. It packs operands once, but uses all threads of the
+/// pool, and waits until they are awake.
 #[derive(Clone, Copy)]
 struct Parts {
     count: usize,
@@ -266,8 +266,8 @@ impl Parts {
     const LEAST: usize = 1 << 19;
     /// Minimum number of multiplications of a product that `gemm` divides.
     const LARGE: usize = 1 << 27;
-    /// Parts begin at rows that are multiples of the first number, or at columns that are multiples of the second
-    /// number. These numbers are about the size of a register block.
+    /// Parts begin at multiples of these numbers: the first number for rows, the second for columns. The numbers are
+    /// about the size of a register block.
     const REGISTERS: [usize; 2] = [8, 48];
     /// For results with at most this many rows and at most this many columns, `gemm` divides the inner axis into
     /// other blocks, so that sums are rounded differently. It also does so for results of at most [`FEW`](Parts::FEW)
@@ -305,8 +305,8 @@ impl Parts {
     }
 }
 
-/// Checks that there is memory for products of `rows` x `inner` with `inner` x `columns` matrices on one thread, and
-/// makes `gemm` allocate the block of this thread.
+/// Checks that one thread has memory for products of `rows` x `inner` with `inner` x `columns` matrices, and makes
+/// `gemm` allocate its block for this thread.
 pub(super) fn room(op: &'static str, [rows, inner, columns]: [usize; 3], element_size: usize) -> Result<()> {
     pack::room(op, [rows, inner, columns], element_size, false)?;
     pack::block(op)

@@ -4,7 +4,7 @@
 use crate::{Result, numpyish::buffer, threads};
 use std::cell::Cell;
 
-/// Upper bound of the number of rows, and of the number of columns, of a register block of `gemm`.
+/// Upper bound of the numbers of rows and columns of a register block of `gemm`.
 const REGISTERS: usize = 64;
 
 /// Maximum number of rows of the left operand that are packed at a time.

@@ -1,8 +1,8 @@
 //! Products with sparse matrices in the formats CSR (compressed rows) and CSC (compressed columns).
 //!
-//! Rows are divided among threads so that each thread gets about the same number of elements. Each row is summed by
-//! one thread in a fixed order, so results do not depend on the number of threads. Indices are checked in ranges that
-//! are so short that they stay in the cache until they are used.
+//! Rows are divided among threads so that each thread gets about the same number of elements. Each row is summed by one
+//! thread in a fixed order, so results do not depend on the number of threads. Indices are checked in short ranges,
+//! which stay in the cache until they are used.
 
 use super::converted;
 use crate::{

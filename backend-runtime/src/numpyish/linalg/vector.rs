@@ -35,7 +35,7 @@ const ROWS: usize = 1024;
 /// last block of a long row may be that short, too.
 const SHORT: usize = 128;
 
-/// Number of short rows that are summed at a time, and also the number of partial sums of each of these rows.
+/// Number of short rows that are summed at a time. Each of these rows has as many partial sums.
 const TOGETHER: usize = 8;
 
 /// Minimum number of results per task, so that each task writes whole cache lines.
@@ -62,8 +62,8 @@ pub(super) fn operands<T>(a: Matrix, b: Matrix, shape: &Product) -> Option<(Matr
 pub(super) unsafe fn product<T: Numeric>(to: *mut T, a: Matrix, x: *const T, [rows, inner]: [usize; 2], alone: bool) {
     let all = Operands { a, x, inner };
     let groups = rows.div_ceil(GROUP);
-    // Tasks divide the rows, except if there are too few rows for all threads, or if tasks would have so few cache
-    // lines of each column that reading them is slow.
+    // Tasks divide the rows, with two exceptions: too few rows for all threads, and so few cache lines of each column
+    // per task that reading them is slow.
     let threads = threads::count();
     let few = threads * if a.column == 1 { 2 * GROUP } else { 4 * ROWS };
     let shares = threads > 1 && rows < few && all.blocks() >= 4 * threads;

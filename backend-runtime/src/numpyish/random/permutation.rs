@@ -15,7 +15,7 @@ const PIECE: usize = 1 << 16;
 /// Maximum number of bits of a key that one pass uses to choose a bucket.
 const DIGIT: u32 = 11;
 
-/// Returns whether there are so many keys that buckets are faster, and so few keys that the counts fit a `u32`.
+/// Returns whether there are enough keys for buckets to be faster, and few enough for the counts to fit a `u32`.
 pub fn suits(n: usize) -> bool {
     (1 << 12..=u32::MAX as usize).contains(&n)
 }

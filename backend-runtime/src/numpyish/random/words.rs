@@ -31,7 +31,7 @@ pub fn fill(key: u64, first: u64, out: &mut [u64]) {
     fill_of(key, Blocks::From(first), out);
 }
 
-/// Like `fill`, but for a list of elements, each with the block at which it begins, and with the number of its further
+/// Like `fill`, for a list of elements. Each element has its first block in `blocks`, and the number of its further
 /// block ([`philox_further`]) in `further`.
 ///
 /// # Panics

@@ -150,8 +150,8 @@ struct Search {
     dtype: DType,
     folding: &'static Folding,
     largest: bool,
-    /// Returns the index of the first of the `n` elements at `x` that equals `value`, or of the first NaN if `value`
-    /// is NaN.
+    /// Returns the index of the first element that equals `value` among the `n` elements at `x`. If `value` is NaN,
+    /// this is the index of the first NaN.
     find: unsafe fn(x: *const u8, n: usize, value: *const u8) -> usize,
     /// Returns the order of a value relative to the best value so far; `None` if either is NaN.
     compare: unsafe fn(value: *const u8, best: *const u8) -> Option<Ordering>,

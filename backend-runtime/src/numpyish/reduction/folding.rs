@@ -306,8 +306,7 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
         unsafe {
             let to = &mut *acc.add(done).cast::<[F::Acc; SOME]>();
             let other = &*other.add(done).cast::<[F::Acc; SOME]>();
-            // merges in a copy, because the compiler would turn a fold that selects a value into masked stores, which
-            // are slow
+            // merges into a copy; otherwise, the compiler would use slow masked stores for a fold that selects a value
             let mut values = *to;
             for k in 0..SOME {
                 values[k] = F::merge(values[k], other[k]);
@@ -319,8 +318,8 @@ unsafe fn merge_some<A: Element, F: Fold<A>, const SOME: usize>(
     done
 }
 
-/// Merges values that are pushed one at a time, in the order of a balanced tree, so that the error of a sum grows only
-/// with the logarithm of the number of values.
+/// Merges values in the order of a balanced tree, while they are pushed one at a time. In this order, the error of a
+/// sum grows only with the logarithm of the number of values.
 pub struct Pairwise<'f> {
     folding: &'f Folding,
     /// Bit k is set if `tree[k]` holds the value of 2^k inputs.

@@ -171,8 +171,8 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     }
     if SIDES > 1 {
         // The accumulators go through memory, because the compiler would otherwise use the short vectors of the code
-        // below in the loop above. `black_box` gets a copy: accumulators whose address is known elsewhere would be
-        // stored at every step, because the compiler could not exclude that they overlap the elements.
+        // below in the loop above. `black_box` gets a copy: if another function knew the address of the accumulators,
+        // the compiler would have to assume that they overlap the elements, and store them at every step.
         let mut kept = side;
         black_box(&mut kept);
         return kept;

@@ -202,8 +202,8 @@ versions! {
     }
 }
 
-/// Reorders a slice so that each index in `indices` has the element that it would have in the sorted slice. `indices`
-/// is sorted, and the index `first` means the first element of the slice.
+/// Reorders a slice: each index in `indices` gets the element that it would have in the sorted slice. `indices` is
+/// sorted, and the index `first` means the first element of the slice.
 fn select<K: Sortable>(x: &mut [K], indices: &[usize], first: usize) {
     let Some(&index) = indices.get(indices.len() / 2) else {
         return;

@@ -1,10 +1,10 @@
 //! Cumulative sums and products.
 //!
-//! The elements of a lane (a 1-D slice along the scanned axis) are joined, that is, added or multiplied, block by block
-//! from the start of the lane. A block has four quarters. Each quarter is scanned separately, and then the total of all
-//! elements before the quarter is joined to the results of the quarter. If one lane is scanned, its four quarters are
-//! scanned in parallel. If rows are scanned, whose elements belong to different lanes, the quarters are scanned one
-//! after another. The results of a lane have the same bits in both cases.
+//! A lane is a 1-D slice along the scanned axis. Its elements are joined (added or multiplied) block by block, from the
+//! start of the lane. A block has four quarters. Each quarter is scanned separately, and then the total of all elements
+//! before the quarter is joined to the results of the quarter. If one lane is scanned, its four quarters are scanned in
+//! parallel. If rows are scanned, whose elements belong to different lanes, the quarters are scanned one after another.
+//! The results of a lane have the same bits in both cases.
 
 use super::super::{
     OpContext,

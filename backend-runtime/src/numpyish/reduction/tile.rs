@@ -327,7 +327,7 @@ impl Tile<'_> {
         unsafe { self.fold(How::Begin, &chain, to, scratch) };
     }
 
-    /// Folds rows that follow each other without gaps, and are so narrow that the accumulators of all sides (see
+    /// Folds rows without gaps between them. The rows are so narrow that the accumulators of all sides (see
     /// [`order`](super::order)) fit one row. The rows are added in the order of memory.
     #[inline(never)] // not inlined, because its rows need much of the stack
     unsafe fn side_by_side(&self, sides: usize, rows: &mut Stretches<'_>, n: usize, to: *mut u8, scratch: &mut Block) {

@@ -103,10 +103,10 @@ const fn words_with(bit: usize, each: usize) -> [i32; 8] {
     all
 }
 
-/// For each set of lanes of a register, the order of the register's words that moves the keys in these lanes behind all
-/// other keys. Entry `k` of an order is the index of the word that moves to place `k`. Lane `i` is in a set if bit `i`
-/// of the set's index is 1. A lane has `words` words. A word is the unit that an instruction moves, so it has 32 or 64
-/// bits.
+/// For each set of lanes of a register, an order of the register's words. The order moves the keys in these lanes
+/// behind all other keys. Entry `k` of an order is the index of the word that moves to place `k`. Lane `i` is in a set
+/// if bit `i` of the set's index is 1. A lane has `words` words. A word is the unit that an instruction moves, so it
+/// has 32 or 64 bits.
 const fn orders<const SETS: usize>(lanes: usize, words: usize) -> [[u8; 8]; SETS] {
     let mut all = [[0; 8]; SETS];
     let mut set = 0;

@@ -4,8 +4,8 @@
 use super::constants::{FRAC_2_PI_BITS, FRAC_PI_2, FRAC_PI_2_LOW};
 use super::exact::{product, sum_ordered};
 
-/// Splits the angle `x` into a number of quarter turns, of which only the low two bits are correct, and a remainder
-/// `high + low` in [-pi/4, pi/4]. `x` is finite and at least 2^16 in magnitude.
+/// Splits the angle `x` into a number of quarter turns and a remainder `high + low` in [-pi/4, pi/4]. Only the low two
+/// bits of the number are correct. `x` is finite and at least 2^16 in magnitude.
 #[cold]
 #[inline(never)]
 pub fn turns(x: f64) -> (u64, f64, f64) {

@@ -59,8 +59,8 @@ pub(super) fn stirling(x: F) -> Wide {
     sum_ordered(high, low + (rest_low + (lost + tail)))
 }
 
-/// Representation of an `x` in (-1/2, 8) as `2 + rest + steps`, with an integer number of steps and `|rest| <= 1/2`,
-/// and the factors of the recurrence.
+/// An `x` in (-1/2, 8) as `2 + rest + steps`, with an integer number of steps and `|rest| <= 1/2`. Also has the factors
+/// of the recurrence.
 struct Moved {
     rest: F,
     /// Factor of `gamma(2 + rest)`: `(x - 1) (x - 2) ..`.

@@ -1,5 +1,5 @@
-//! Indexing by lists of indices. The indexed axes are first made adjacent, because libtorch differs from NumPy in the
-//! position of the axes of index arrays, and in the treatment of integers among index arrays.
+//! Indexing by lists of indices. The indexed axes are first made adjacent, because libtorch differs from NumPy in two
+//! points: the position of the index arrays' axes, and integers among index arrays.
 
 use super::from_zero;
 use crate::torch::{
@@ -56,9 +56,9 @@ pub fn add_at(
 }
 
 /// Writes values to the elements that a list of indices selects or, if `adds` is true, adds them. Returns the changed
-/// array. It is `x` itself if the selection is empty. It is also `x` itself if `x` is the only handle of memory that
-/// libtorch owns, its strides do not overlap, and its dtype needs no conversion to float32. Otherwise it is a new
-/// array.
+/// array. It is `x` itself if the selection is empty. It is also `x` itself under three conditions: `x` is the only
+/// handle of memory that libtorch owns, its elements do not overlap, and its dtype needs no conversion to float32.
+/// Otherwise it is a new array.
 fn put(
     on: OpContext<'_>,
     x: &Tensor,

@@ -25,8 +25,8 @@ pub fn getitem(on: OpContext<'_>, x: &Tensor, slices: &[Slice]) -> Result<Tensor
     on.reverse(&part, &backwards)
 }
 
-/// Returns a view of the elements that `spans` select, with all steps made positive, and the axes along which the
-/// caller must reverse the view, because their steps were negative.
+/// Returns a view of the elements that `spans` select, with all steps made positive. Also returns the axes with
+/// negative steps, along which the caller must reverse the view.
 fn forward_part(on: OpContext<'_>, x: &Tensor, spans: &[Span]) -> Result<(Tensor, Vec<usize>)> {
     let (mut lengths, mut strides, mut backwards) = (Vec::new(), Vec::new(), Vec::new());
     let mut offset = x.offset();
@@ -155,13 +155,13 @@ fn multiplied_by_loops(
     placed(on, scatter_mul_of(x.view(), indices.view(), values.view(), axis))
 }
 
-/// Returns a copy of `x` in which each element at `indices` along one axis is the maximum of its old value and all
+/// Returns a copy of `x` in which each element at `indices` along one axis becomes the maximum of its old value and all
 /// values for its index.
 pub fn scatter_max(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     combined(on, x, indices, values, axis, "amax", DtypeStrategy::Order)
 }
 
-/// Returns a copy of `x` in which each element at `indices` along one axis is the minimum of its old value and all
+/// Returns a copy of `x` in which each element at `indices` along one axis becomes the minimum of its old value and all
 /// values for its index.
 pub fn scatter_min(on: OpContext<'_>, x: &Tensor, indices: &Tensor, values: &Tensor, axis: isize) -> Result<Tensor> {
     combined(on, x, indices, values, axis, "amin", DtypeStrategy::Order)

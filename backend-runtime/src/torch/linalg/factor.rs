@@ -1,7 +1,7 @@
-//! Factorizations with libtorch's `linalg`. For a stack of empty matrices, libtorch loops over all matrices, and there
-//! may be 2^45 of them, so the functions in this file make the results of empty stacks themselves. libtorch's error
-//! texts differ from this crate's. So invalid input is refused before libtorch is called, and a failed factorization is
-//! detected from libtorch's tensor of error codes, one code per matrix.
+//! Factorizations with libtorch's `linalg`. The functions in this file make the results of stacks of empty matrices
+//! themselves: libtorch would loop over all matrices, and there may be 2^45 of them. libtorch's error texts differ from
+//! this crate's. So invalid input is refused before libtorch is called, and a failed factorization is detected from
+//! libtorch's tensor of error codes, one code per matrix.
 
 use crate::{
     Axes, QrMode, Result,

@@ -20,7 +20,7 @@ const CASE: &str = "BACKENDS_LOADING_CASE";
 /// The text that the child prints before its result.
 const RESULT: &str = "result: ";
 
-/// A command that runs this program as a child for one case, without environment variables that locate libraries and
+/// A command that runs this program as a child for one case. It clears environment variables that locate libraries and
 /// folders.
 fn child(program: &Path, case: &str) -> Command {
     let mut command = Command::new(program);

@@ -1,5 +1,5 @@
-//! Tests that the backend refuses ops that a row of the op table can name but must not run. Such ops would let safe
-//! code change shared memory, or return a tensor that is not an array of elements, such as a sparse tensor.
+//! Tests that the backend refuses ops that a row of the op table may not run. Such ops would let safe code change
+//! shared memory, or return a tensor that is not an array of elements, such as a sparse tensor.
 
 use super::{array, host, torch};
 use crate::{

@@ -166,9 +166,9 @@ pub(super) fn cgls<B: Backend, T: WideFloat>(
             Some(q) => q,
             None => s.forward(&p)?,
         };
-        // `gg` and `qq` have one number per system: `gg` in a shape that broadcasts to the unknowns, and `qq` in a
-        // shape that broadcasts to the rows of `A`. Therefore, `gg` is reshaped for the division by `qq`, and the
-        // quotient is reshaped to multiply `p`
+        // `gg` and `qq` have one number per system, in different shapes: `gg` broadcasts to the unknowns, and `qq` to
+        // the rows of `A`. Therefore, `gg` is reshaped for the division by `qq`, and the quotient is reshaped to
+        // multiply `p`
         let qq = s.dot(&q, &q)?;
         let alpha_rows = ratio(b, &b.reshape(&gg, qq.shape())?, &qq)?;
         let alpha = b.reshape(&alpha_rows, numbers_shape(x.shape(), s.batch))?;

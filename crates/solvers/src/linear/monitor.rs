@@ -33,7 +33,7 @@ enum State {
     Stopped,
 }
 
-/// Keeps track of the systems that are still being solved, and of the results of the systems that have ended.
+/// Keeps track of the running systems, and of the results of the systems that have ended.
 pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     rtol: f64,
     atol: f64,
@@ -117,7 +117,7 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         }
     }
 
-    /// Starts the solve. `right` and `residuals` are the lengths of the right sides and of the residuals, in units of 2
+    /// Starts the solve. `right` and `residuals` are the lengths of the right sides and of the residuals, divided by 2
     /// to the power of `unit`. Returns whether any system needs iterations.
     pub fn begin(&mut self, unit: Vec<i32>, right: &[f64], residuals: Vec<f64>, has_second_way: bool) -> bool {
         let n = residuals.len();
@@ -217,8 +217,8 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         Ok(self.goes_on())
     }
 
-    /// Returns whether the last iteration left the residual of any running system unchanged to the last digit, which
-    /// may mean that a divisor is 0.
+    /// Returns whether the last iteration left a running system's residual unchanged to the last digit. The cause may
+    /// be a divisor of 0.
     pub fn is_stalled(&self) -> bool {
         self.states.iter().zip(&self.stalled).any(|(state, stalled)| *state == State::Running && *stalled)
     }

@@ -19,11 +19,11 @@ use std::{cell::RefCell, fmt, ops::ControlFlow, sync::Arc};
 /// The options of a solve of `A x = y`, and the methods that run it.
 ///
 /// The unknowns `x` and the right side `y` are arrays of any shape (grids); leading axes may be a batch of systems,
-/// each with its own stopping rule. Iterative methods stop when `r.r <= max(rtol^2 y.y, atol^2)` for the residual
-/// `r = y - A x`.
+/// each with its own stopping rule. Iterative methods stop when `r.r <= max(rtol^2 y.y, atol^2)` for the residual `r =
+/// y - A x`.
 ///
-/// On a backend that records, the solution has gradients with respect to the right side and to all arrays that the
-/// operator uses: the backward pass solves the transposed system once, by the same method.
+/// On a backend that records gradients, the solution has gradients with respect to the right side and to all arrays of
+/// the operator: the backward pass solves the transposed system once, by the same method.
 ///
 /// ```
 /// use backends::{Error, prelude::*};

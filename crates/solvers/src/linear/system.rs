@@ -39,8 +39,8 @@ pub(super) struct System<'s, B: Backend, T: WideFloat> {
     pub size_sq: RefCell<Option<B::Array<T>>>,
 }
 
-/// An array in which the slice of each system is scaled by a power of two, so that the slice's largest magnitude is
-/// from 1/2 to 1.
+/// An array whose slice for each system is scaled by a power of two. The largest magnitude of a slice is then from 1/2
+/// to 1.
 pub(super) struct Measured<B: Backend, T: WideFloat> {
     pub x: B::Array<T>,
     pub exponents: Vec<i32>,

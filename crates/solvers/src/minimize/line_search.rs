@@ -7,9 +7,9 @@ use backends::{Backend, Real, Result};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineSearch {
     /// The strong Wolfe conditions: the value falls by at least 1e-4 of the decrease that the slope predicts, and the
-    /// magnitude of the slope falls to at most 0.9 of its former value. Nocedal and Wright, "Numerical optimization",
-    /// 2nd edition, algorithms 3.5 and 3.6, with cubic interpolation. If differences of values vanish in rounding
-    /// errors, the slopes decide: the approximate Wolfe conditions of Hager and Zhang (SIAM J. Optim. 16, 2005).
+    /// slope's magnitude falls to at most 0.9 times its former value. Nocedal and Wright, "Numerical optimization", 2nd
+    /// edition, algorithms 3.5 and 3.6, with cubic interpolation. If differences of values vanish in rounding errors,
+    /// the slopes decide: the approximate Wolfe conditions of Hager and Zhang (SIAM J. Optim. 16, 2005).
     #[default]
     StrongWolfe,
     /// Armijo's condition, which is the first of the Wolfe conditions: steps are shortened until it holds, by quadratic

@@ -123,8 +123,8 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     }
 
     /// The product of each matrix of a batch with its own vector or matrix in `x`. All matrices of the batch have the
-    /// sparsity pattern of this matrix. Row `k` of `values` has the stored values of matrix `k`, and `x[k]` is the
-    /// vector or matrix that it is multiplied by.
+    /// sparsity pattern of this matrix. Row `k` of `values` has the stored values of matrix `k`, which is multiplied by
+    /// `x[k]`.
     ///
     /// # Errors
     /// `Error::Shapes` if the rows of `values` do not have one value per stored element, or if `x` does not have one

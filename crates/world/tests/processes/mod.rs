@@ -1,4 +1,4 @@
-//! Finds the processes of a job that are left, and the ports on which processes listen, by reading `/proc` on Linux.
+//! Finds the remaining processes of a job, and the ports on which processes listen, by reading `/proc` on Linux.
 
 use std::{
     collections::BTreeSet,
@@ -98,8 +98,8 @@ impl Job {
     }
 
     /// Waits until a program runs on two ranks, and lets it run for a while. Returns the number of its processes, and
-    /// the open ports of the launcher and the ranks, except ports on loopback addresses and ports of the processes
-    /// named `except`.
+    /// the open ports of the launcher and the ranks. Ports on loopback addresses, and ports of processes named
+    /// `except`, are left out.
     pub fn open_ports(&self, program: &str, except: &str) -> (usize, Vec<String>) {
         let ranks = self.ranks(program, 2);
         thread::sleep(Duration::from_millis(700));

@@ -133,9 +133,8 @@ unsafe fn getrs(
     })
 }
 
-/// The settings of a triangular system: the triangle of the matrix that is used, the operation that is applied to the
-/// matrix, whether the diagonal elements are taken to be 1, and the number `alpha` by which the right-hand sides are
-/// multiplied.
+/// The settings of a triangular system: the triangle of the matrix to use, the operation on the matrix, a flag for a
+/// diagonal of ones, and the factor `alpha` of the right-hand sides.
 #[derive(Clone, Copy)]
 struct Triangle {
     upper: bool,

@@ -202,8 +202,8 @@ macro_rules! exported {
             unsafe { orgqr_size(handle, DenseDtype::$dtype, [m, n, k], a as u64, lda, tau as u64, size) }
         }
 
-        /// Overwrites the matrix `a`, whose columns have the vectors of Householder reflections below the diagonal,
-        /// with the first columns of the product of these reflections.
+        /// Computes the first columns of a product of Householder reflections. The vectors of the reflections are below
+        /// the diagonal of the matrix `a`, which is overwritten with the result.
         #[unsafe(no_mangle)]
         #[allow(clippy::too_many_arguments)]
         pub extern "C" fn $orgqr(

@@ -10,8 +10,8 @@ use crate::memory::Hint;
 use std::ffi::c_void;
 
 impl Driver {
-    /// Copies from the host into a staging buffer immediately, and from there to the device later, so that the host may
-    /// change its memory as soon as the call returns.
+    /// Copies from the host into a staging buffer immediately, and from there to the device later. The host may change
+    /// its memory as soon as the call returns.
     pub fn copy_in(&mut self, device: usize, to: u64, from: &[u8], stream: u64) -> Result<()> {
         let stream = self.stream(device, stream)?;
         if from.is_empty() {

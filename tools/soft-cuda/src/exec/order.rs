@@ -27,7 +27,7 @@ impl Order {
     }
 
     /// Returns the number of steps that a thread may run before other threads run. In random order, it is a random
-    /// power of two from 1 to 128, so that other threads may also run between a read of a thread and its next write.
+    /// power of two from 1 to 128. So other threads can run between a read and the next write of a thread.
     pub(super) fn turn(&mut self) -> u64 {
         match self {
             Order::Forward | Order::Reverse => u64::MAX,

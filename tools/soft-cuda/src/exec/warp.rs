@@ -3,7 +3,7 @@
 
 use crate::ptx::step::{Collective, Reduce, Shuffle, Vote};
 
-/// The value that a shuffle gives to a lane if it reads from a lane that does not execute the shuffle.
+/// The value that a lane gets from a shuffle if it reads from a lane that does not execute the shuffle.
 const POISON: u64 = 0xffff_ffff;
 
 /// The operands of a lane.

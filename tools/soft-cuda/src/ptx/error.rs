@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The error for a text that is not PTX, or that uses features that the software device does not have.
+/// The error for a text that is not PTX, or that needs a missing feature of the software device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The line number, from 1.

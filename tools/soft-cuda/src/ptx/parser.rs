@@ -1,5 +1,5 @@
-//! The state of the parser of a module, and the method that parses declarations of variables, which occur in modules
-//! and in functions.
+//! The state of the parser of a module, and the method that parses declarations of variables. Such declarations occur
+//! in modules and in functions.
 
 use super::{
     cursor::{Cursor, Read, width},

@@ -224,7 +224,8 @@ pub(crate) struct Function {
     pub variables: Vec<(Slot, usize, i64)>,
     /// Registers whose values are computed for each thread when the function is entered.
     pub specials: Vec<(Slot, Special)>,
-    /// Size in bytes of the function's parameters and results, and of the parameters of functions that it calls.
+    /// Size in bytes of the function's own parameters and results, and of the parameters of the functions that it
+    /// calls.
     pub param_bytes: usize,
     /// For each of the function's own parameters, its offset and its size in bytes.
     pub inputs: Vec<(usize, usize)>,

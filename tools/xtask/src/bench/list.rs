@@ -39,7 +39,7 @@ pub struct Case {
     pub dtype: String,
     pub size: Option<usize>,
     pub flops: Option<f64>,
-    /// True if the call is derived from the op table, so that its name in other libraries is a guess that may fail.
+    /// True if the call is derived from the op table. Its name in other libraries is then a guess, which may fail.
     pub guessed: bool,
 }
 
@@ -171,10 +171,10 @@ fn resolved(array: &str, dtype: &str, letter: &str, size: Option<usize>) -> Outc
     Ok(format!("{name} {dtype} {dims} {below} {layout}"))
 }
 
-/// Returns a call, with arrays of a million elements, for each elementwise op of the op table that `list` does not
-/// call, that needs at most two arrays and that NumPy, SciPy or PyTorch may have. In NumPy and SciPy, the call uses the
-/// function that computes the reference results of the op's row, if they are the results of a single function. In
-/// PyTorch, it uses the op that the row's key `aten` names.
+/// Returns further calls: one for each elementwise op of the op table with at most two arrays that `list` does not
+/// call, and that NumPy, SciPy or PyTorch may have. The arrays have a million elements. In NumPy and SciPy, the call
+/// uses the reference function of the op's row, if the row has a single one. In PyTorch, it uses the op that the row's
+/// key `aten` names.
 pub fn of_table(model: &Model, list: &[Case]) -> Vec<Case> {
     let listed = |op: &&Op| {
         let called = |case: &Case| case.call.starts_with(&format!("{}(", op.name));

@@ -91,7 +91,7 @@ fn cuts(length: usize, aimed: usize, width: usize) -> usize {
 pub struct Block {
     /// Maximum lengths of a window along the axes.
     pub window: [u32; 3],
-    /// Length along axis 2 of a slab, which is a part of a window that fits into shared memory.
+    /// Length along axis 2 of a slab. A slab is a part of a window that fits into shared memory.
     pub slab: u32,
     /// Number of slabs of a window.
     pub slabs: u32,

@@ -251,8 +251,8 @@ fn sorted_points_of_every_dtype() {
     }
 }
 
-/// Tests that no record or start of a tile makes a kernel access memory out of bounds, which the software device
-/// checks.
+/// Tests wrong records and wrong starts of tiles: no kernel may access memory out of bounds. The software device checks
+/// every access.
 #[test]
 fn sorted_points_of_another_plan_are_refused_or_harmless() {
     let Some(b) = device() else { return };

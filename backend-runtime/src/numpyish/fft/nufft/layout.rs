@@ -1,5 +1,5 @@
 //! Divides the grid of a nonuniform FFT into tiles, and each tile into bins. The nonuniform points are sorted by tile
-//! and bin, so that points that are processed one after another touch neighbouring cells of the grid.
+//! and bin, so that successive points touch neighbouring cells of the grid.
 //!
 //! In this module, axis 0 is the grid's last axis, which is contiguous in memory.
 
@@ -26,8 +26,8 @@ pub struct Layout {
     pub lengths: [usize; 3],
     /// Length of a tile along each axis, in cells; the last tile may be shorter.
     pub tile: [usize; 3],
-    /// Number of tiles along each axis: 1 or an even number, so that tiles of the same colour are not adjacent, not
-    /// even across the ends of the periodic axis.
+    /// Number of tiles along each axis: 1 or an even number. Then tiles of the same colour are not adjacent, not even
+    /// across the ends of the periodic axis.
     pub tiles: [usize; 3],
     /// Length of a bin along each axis, in cells; the last bin of a tile may be shorter.
     bin: [usize; 3],

@@ -1,5 +1,5 @@
-//! Loops that spread the values of points over the cells of a window, and loops that interpolate the cells at the
-//! points. A window is a separate array for the cells of the grid that the points touch.
+//! Loops that spread the values of points over the cells of a window, and loops that interpolate at points from the
+//! cells of a window. A window is a separate array for the cells of the grid that the points touch.
 
 use super::rows::{Part, Row};
 #[cfg(not(target_arch = "x86_64"))]

@@ -20,8 +20,8 @@ pub trait Row: Vector {
     unsafe fn double_high(self) -> Self;
     /// Returns a vector in which each pair of neighbouring elements is this complex number.
     unsafe fn pairs(re: Self::Real, im: Self::Real) -> Self;
-    /// Returns the elements whose mask has all bits set, and 0 in place of the elements whose mask is 0. `mask` points
-    /// to one mask per element.
+    /// Keeps the elements whose mask has all bits set, and sets the elements whose mask is 0 to 0. `mask` points to one
+    /// mask per element.
     unsafe fn masked(self, mask: *const Self::Real) -> Self;
     /// Returns the sum of all elements at even indices of both vectors, and the sum of all elements at odd indices.
     /// The two vectors together hold 64 bytes: a vector type of 64 bytes has all elements in `even`, and zeros in

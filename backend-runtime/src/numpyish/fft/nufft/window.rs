@@ -63,8 +63,8 @@ impl Window {
         self.plane() * self.lengths[2] + SPARE
     }
 
-    /// Calls `f` for each stretch of cells that are adjacent both in the window and in the grid, with the stretch's
-    /// first cell in the window, its first cell in the grid, and its length.
+    /// Calls `f` for each stretch of cells that is contiguous both in the window and in the grid. `f` gets the
+    /// stretch's first cell in the window, its first cell in the grid, and its length.
     #[inline(always)]
     pub fn stretches(&self, layout: &Layout, mut f: impl FnMut(usize, usize, usize)) {
         let [across, down, deep] = layout.lengths;

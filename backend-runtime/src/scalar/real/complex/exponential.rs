@@ -1,6 +1,6 @@
 //! The exponential, and the circular and hyperbolic functions, of complex numbers.
 //!
-//! The power of two in an exponential is multiplied last, after the sine or cosine, because the product of a large
+//! An exponential's power of two is multiplied last, after the sine or cosine, because the product of a large
 //! exponential and a small cosine may be in range.
 
 use super::super::constants::{EXP_MAX, EXP_MIN};

@@ -72,8 +72,8 @@ fn hat_up_to(x: f64) -> f64 {
 }
 
 /// For each element of the finer axis, the coarser elements and the weights that interpolate it. With the boundary
-/// `Zero` the interpolation is linear between neighbours. With the other boundaries, where elements are cells, a value
-/// is the mean of the linear interpolation over the cell, so that constants are preserved in both directions.
+/// `Zero` the interpolation is linear between neighbours. With the other boundaries, elements are cells, and a value is
+/// the mean of the linear interpolation over the cell. This preserves constants in both directions.
 fn lines_between(n: usize, m: usize, ratio: f64, ends: GridBoundary) -> Vec<Vec<(usize, f64)>> {
     let row = |i: usize| {
         let mut row: Vec<(usize, f64)> = vec![];

@@ -1,5 +1,6 @@
-//! Rules for the library files that may be loaded. A file is rejected if another user can have written it, or if it is
-//! shorter than its headers declare, which would end the process. docs/security.md has the reasons.
+//! Rules for the library files that may be loaded. A file is rejected if another user can have written it. It is also
+//! rejected if it is shorter than its headers declare, because loading it would end the process. docs/security.md has
+//! the reasons.
 
 mod elf;
 #[cfg(unix)]

@@ -94,8 +94,8 @@ fn bfe<T: Int>(a: u64, place: u64, length: u64, _: u64) -> u64 {
     if length == 0 {
         return 0;
     }
-    // for signed types, bits of the field that are above the highest bit of the number, and the result's bits above the
-    // field, are copies of the sign
+    // for signed types, two kinds of bits are copies of the sign: bits of the field above the highest bit of the
+    // number, and bits of the result above the field
     let x = T::get(a).wide() >> place.min(127);
     let above = 128 - length.min(127);
     let field = if T::SIGNED { (x << above) >> above } else { ((x << above) as u128 >> above) as i128 };
@@ -114,8 +114,8 @@ fn mask_clamped(place: u64, length: u64) -> u64 {
     if place > 31 { 0 } else { low(((1 << length) - 1) << place) }
 }
 
-/// Selects four of the eight bytes of `a` and `b`. A selector has four bits: three are the index of a byte, and the
-/// high bit requests eight copies of that byte's sign instead of the byte.
+/// Selects four of the eight bytes of `a` and `b`. A selector has four bits: the low three are the index of a byte, and
+/// the high bit requests eight copies of that byte's sign instead.
 fn prmt(a: u64, b: u64, selectors: u64, _: u64) -> u64 {
     let bytes = pair(a, b).to_le_bytes();
     let byte = |i: u32| {
