@@ -18,7 +18,7 @@ def parts(z):
 
 for modes in [(7, 10), (24, 15), (1, 3), (5, 6, 4), (9, 1, 8)]:
     dims, points = len(modes), 40
-    # beyond one period on purpose: points are folded
+    # some points are outside the first period
     x = rng.uniform(-3 * np.pi, 3 * np.pi, (dims, points))
     x[:, 0], x[:, 1], x[:, 2] = 0, np.pi, -np.pi
     c = rng.normal(size=points) + 1j * rng.normal(size=points)

@@ -1,6 +1,7 @@
-"""Arrays of this library and of NumPy, exchanged by DLPack: `exchange.py LIBRARY BACKEND..`.
+"""Exchanges arrays of this library and of NumPy by DLPack: `exchange.py LIBRARY BACKEND..`.
 
-Where PyTorch can be imported, and libtorch is not among the backends (a process has one of them), arrays are exchanged with it, too.
+If PyTorch is installed, and `torch` is not among the backends, arrays are also exchanged with PyTorch. (A process can
+load only one libtorch.)
 """
 
 import ctypes
@@ -33,7 +34,7 @@ release_unused = library.array_release_unused
 
 
 class Refused(Exception):
-    """What the library says."""
+    """An error of the library."""
 
 
 def checked(pointer):
@@ -59,7 +60,7 @@ def capsule(pointer, legacy=False):
 
 
 class Array:
-    """An array of the library, as a binding for Python would have it."""
+    """An array of the library, with the methods that a Python binding would have."""
 
     def __init__(self, pointer):
         self.pointer = checked(pointer)
@@ -102,7 +103,7 @@ class Array:
         return library.array_place(self.pointer, (ctypes.c_int * 2)())
 
     def numpy(self):
-        """A copy, by other ways than DLPack."""
+        """Copies the elements without DLPack."""
         dtype, shape = ctypes.create_string_buffer(16), (ctypes.c_int64 * 8)()
         ndim = library.array_what(self.pointer, dtype, shape)
         shape = tuple(shape[:ndim])
@@ -113,7 +114,7 @@ class Array:
 
 
 class Old:
-    """From before DLPack 1.0: it knows nothing of versions."""
+    """An object with the interface before DLPack 1.0, which has no versions."""
 
     def __init__(self, x):
         self.x = x
@@ -126,7 +127,7 @@ class Old:
 
 
 class Given:
-    """An array that is given away, once."""
+    """An array that gives its memory to its first consumer, and has none afterwards."""
 
     def __init__(self, x):
         self.x = x
@@ -174,7 +175,7 @@ def refused(call, *errors, says=""):
 
 
 def is_alone(x):
-    """Whether nobody but `x` has its memory: only then may who gets it write to it. `x` is gone then."""
+    """Returns whether only `x` uses its memory. Only then may NumPy write to it. `x` is empty afterwards."""
     release_unused()
     return np.from_dlpack(Given(x)).flags.writeable
 
@@ -185,7 +186,7 @@ def to_numpy(backend):
             wanted = numbers(dtype, layout)
             x = Array.new(backend, dtype, layout)
             same(x.numpy(), wanted)
-            # not every library takes an array that is read backward: NumPy does
+            # NumPy accepts negative strides, but other libraries may not
             backward = layout == "backward" and backend == "numpyish"
             y = np.from_dlpack(x)
             assert backward == (y.size > 0 and y.ctypes.data != x.address())
@@ -199,7 +200,7 @@ def to_numpy(backend):
             assert z.flags.writeable or not z.size
             assert not z.size or z.ctypes.data != x.address()
             same(np.from_dlpack(Old(x)), wanted)
-            # the array goes first, and later the last that NumPy has of it
+            # the array is dropped before NumPy's last view of it
             other = x.clone()
             del x, z
             same(y, wanted)
@@ -218,11 +219,11 @@ def to_numpy(backend):
     assert y.ctypes.data == address
     y[0, 0] = 7.5
     assert y[0, 0] == 7.5
-    # nobody takes the capsule
+    # capsules without a consumer
     x = Array.new(backend, "float64", "c")
     for given in x.__dlpack__(), x.__dlpack__(max_version=(1, 0)), x.__dlpack__(max_version=(2, 5), copy=True):
         del given
-    # what NumPy has no dtype for is not taken, and freed by the capsule
+    # NumPy refuses a dtype that it lacks, and the capsule frees the tensor
     half = Array.new(backend, "bfloat16", "c")
     refused(lambda: np.from_dlpack(half), BufferError, RuntimeError)
     assert is_alone(x)
@@ -257,14 +258,14 @@ def from_numpy(backend):
                     del x
                     release_unused()
                     assert sys.getrefcount(owner) == handles
-    # one memory, whichever goes first
+    # the memory is shared, and outlives NumPy's array
     owner = numbers("float32", "c").copy()
     wanted = owner.copy()
     x = Array.from_dlpack(owner, backend, copy=False)
     del owner
     gc.collect()
     same(x.numpy(), wanted)
-    # elements that share their places, and such at odd addresses
+    # elements that share memory, and elements at odd addresses
     row = np.broadcast_to(np.arange(800.0), (20, 800))
     same(Array.from_dlpack(row, backend).numpy(), row)
     odd = np.frombuffer(bytearray(8008), np.uint8)[1:8001].view(np.float64)

@@ -1,11 +1,12 @@
-"""The results that the conformance tests compare with, computed by NumPy: run by `cargo xtask golden`.
+"""Computes the reference results of the conformance tests by NumPy: run by `cargo xtask golden`.
 
-It reads the rows (`cargo xtask table --json`), computes every row in every dtype for every case, and writes one file
-for each group (or a single file for the table of another crate). Rows that promise exact results are computed in their
-own dtype. Rows that promise a tolerance are computed in a wider dtype and rounded once, so that the whole tolerance is
-left for the backend. bfloat16, which NumPy lacks, is computed in a wider dtype and rounded once.
+The script reads the rows (`cargo xtask table --json`), computes every row in every dtype for every case, and writes one
+file for each group (or a single file for the table of another crate). Rows that promise exact results are computed in
+their own dtype. Rows that promise a tolerance are computed in a wider dtype and rounded once, so that the whole
+tolerance is left for the backend. bfloat16, which NumPy lacks, is computed in a wider dtype and rounded once.
 
-The bytes are the same on every x86-64 Linux; elsewhere the last bits may differ (`longdouble` depends on the machine).
+The script writes the same bytes on every x86-64 Linux. On other systems the last bits may differ, because `longdouble`
+depends on the machine.
 """
 
 import argparse
@@ -18,7 +19,8 @@ import sys
 import warnings
 from pathlib import Path
 
-# NumPy chooses loops by the CPU, and their last bits differ: use the same everywhere. Must stand before the import.
+# NumPy chooses its loops by the CPU, and their results differ in the last bits. This variable, which must be set before
+# the import, selects the same loops on every CPU.
 os.environ["NPY_DISABLE_CPU_FEATURES"] = (
     "SSSE3 SSE41 POPCNT SSE42 AVX F16C FMA3 AVX2 AVX512F AVX512CD AVX512_KNL AVX512_KNM AVX512_SKX AVX512_CLX AVX512_CNL"
     " AVX512_ICL AVX512_SPR"
@@ -45,12 +47,12 @@ from golden_words import (  # noqa: E402
     _cumulative_trapezoid, _unwrap, _set, _add_at, _scatter_add, _scatter, _csr, _csc, _sampled, _argsort, _sort, _topk,
 )
 
-# Cases that cannot be computed and need not be: {(row, dtype, case): reason}. Any other failure is an error.
+# Cases that may fail: {(row, dtype, case): reason}. Any other failure is an error.
 EXCUSED = {}
 
 # ---- dtypes ----------------------------------------------------------------------------------------------------------
 
-# In the order of the files and of `DType::ALL`.
+# The dtypes in the order of `DType::ALL`. Files store the index of a dtype in this list.
 DTYPES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
@@ -62,7 +64,7 @@ WIDER = {
 
 
 def own(dtype):
-    """NumPy's dtype that holds arrays of `dtype` here."""
+    """Returns the NumPy dtype that this script uses for arrays of `dtype`."""
     return np.dtype("float32" if dtype == "bfloat16" else dtype)
 
 
@@ -83,10 +85,10 @@ def sum_of(dtype):
 
 
 def bfloat16_bits(x):
-    """x rounded to the nearest bfloat16, ties to even, as its bits."""
+    """Rounds x to the nearest bfloat16, ties to even, and returns its bits."""
     x = np.asarray(x, np.float64)
     near = x.astype(np.float32)
-    # to float32 by rounding to odd, so that the second rounding sees what the first one dropped
+    # x is first rounded to odd in float32, so that the second rounding gives the same result as a single rounding
     bits = near.view(np.uint32) - (np.abs(near.astype(np.float64)) > np.abs(x)).astype(np.uint32)
     bits |= (bits.view(np.float32).astype(np.float64) != x).astype(np.uint32)
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
@@ -98,7 +100,7 @@ def from_bfloat16_bits(bits):
 
 
 def rounded(x, dtype):
-    """x rounded to values of `dtype`, in NumPy's dtype that holds them."""
+    """Rounds x to values of `dtype`, stored in the NumPy dtype `own(dtype)`."""
     if dtype == "bfloat16":
         return from_bfloat16_bits(bfloat16_bits(x))
     return np.asarray(x).astype(own(dtype))
@@ -154,7 +156,7 @@ def ordinary(name, dtype):
 
 
 def special_values(dtype):
-    """Values on which functions and conversions easily go wrong."""
+    """Values for which functions and conversions are likely to be wrong."""
     match kind(dtype):
         case "b":
             return np.array([False, True, True])
@@ -173,7 +175,7 @@ def special_values(dtype):
             few = [0.5, 1.0, 1.5, 2.5, 3.0, 1000.0, -0.5, -1.0, -1.5, -2.5, -1000.0]
             return rounded(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, *ends, *few]), dtype)
         case "c":
-            # infinite and NaN parts are left to C99, which functions of complex numbers do not promise to follow
+            # no infinite or NaN parts, because complex functions do not promise C99's results for them
             few = [0, 1, -1, 1j, 2.5, -2.5, 0.5 - 2j, -3 + 0.25j, -1.5 - 1.5j, 1e-3 + 1e-3j, 7 - 5j]
             return np.array(few, dtype)
 
@@ -181,20 +183,20 @@ def special_values(dtype):
 def samples(dtype):
     x = {name: ordinary(name, dtype) for name in SHAPES}
     x["s"] = rounded(np.array(2 if kind(dtype) in "iu" else 1.5), dtype)
-    x["n"][0, 1] = x["m"][0, 1]  # so that some are equal
+    x["n"][0, 1] = x["m"][0, 1]  # so that two elements are equal
     if kind(dtype) in "iuf":
         x["n"][1, 2], x["t"][0, 1, 2] = 100, 20
     if kind(dtype) in "if":
         x["n"][2, 0], x["t"][1, 2, 0] = -77, -12
 
-    # Hermitian positive definite matrices, and a product of two vectors
+    # Hermitian positive definite matrices, and a matrix of rank 1
     if kind(dtype) in "fc":
         for name in ("pd", "tpd"):
             wide = x[name].astype(np.complex128 if kind(dtype) == "c" else np.float64)
             x[name] = rounded(wide @ np.conj(np.matrix_transpose(wide)) + 2 * np.eye(wide.shape[-1]), dtype)
         x["rank1"] = np.outer(rounded([1, -2, 0.5], dtype), rounded([2, 4, -1, 0.5], dtype)).astype(own(dtype))
 
-    # coordinates around the elements, and beyond the edges of images; regions of zeros; rotations
+    # coordinates inside and outside images; regions of zeros; rotations
     for name in ("at2", "at3", "spots1", "spots", "spots3"):
         x[name] = rounded(np.real(x[name]) * 1.75 + 2.25, dtype)
     x["holes"] = rounded(np.where(np.real(x["holes"]) > -1, x["holes"], 0) if kind(dtype) != "b" else x["holes"], dtype)
@@ -207,13 +209,13 @@ def samples(dtype):
     x["spacing"] = rounded([0.5, 2.25, 1.25] if kind(dtype) in "fc" else [1, 1, 1], dtype)
     x["rot2"], x["rot3"] = rounded(turn, dtype), rounded(first @ second, dtype)
 
-    # pair each special value with itself, its neighbours and others
+    # each special value is paired with itself, its neighbours and other values
     special = special_values(dtype)
     x["w"] = np.concatenate([special] * 4)
     x["wt"] = np.concatenate([special, np.roll(special, 1), np.roll(special, 5), special[::-1]])
 
     values = np.array([1, 0, -2, 3, 1, -2, 0, 5, 1, 3]) if kind(dtype) != "u" else np.array([1, 0, 2, 3, 1, 2, 0, 5, 1, 3])
-    # special values in both parts of complex numbers, and a partner for them
+    # special values in both parts of complex numbers
     x["wz"] = special
     if kind(dtype) == "c":
         ends = [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan]
@@ -223,7 +225,7 @@ def samples(dtype):
     x["wv"] = x["dup"].copy()
     if kind(dtype) in "fc":
         x["wv"] = rounded([1.5, np.nan, -2, np.inf, 0.0, 1.5, -np.inf, np.nan, -0.0, 3], dtype)
-    # increasing, and strictly so if the dtype has enough values; some of the values are in `m`
+    # increasing values (strictly increasing if the dtype has enough values), some of which are in `m`
     ramp = np.linspace(-2.4, 2.4, 8) if kind(dtype) in "fc" else values[:8]
     x["sorted"] = np.sort(np.concatenate([x["m"][[0, 1], [0, 1]], rounded(ramp, dtype)]))
     x["falling"] = x["sorted"][::-1].copy()
@@ -237,13 +239,13 @@ def samples(dtype):
 
 
 def _frombuffer(buffer, count, offset, T):
-    """Elements of a sample that is given as bytes; `offset` is a multiple of the element's size."""
+    """Reads `count` elements from a sample; `offset` is in bytes, and is a multiple of the element's size."""
     size = 2 if T == "bfloat16" else buffer.dtype.itemsize
     return buffer.ravel()[offset // size :][:count]
 
 
 def _pow(x1, x2):
-    """np.power, also for negative exponents of integers, which NumPy refuses."""
+    """np.power, also with negative exponents of integers, which NumPy refuses."""
     if x1.dtype.kind != "i":
         return np.power(x1, x2)
     inverse = np.where(x1 == 1, 1, np.where(x1 == -1, 1 - 2 * (x2 % 2), 0))
@@ -251,7 +253,7 @@ def _pow(x1, x2):
 
 
 def _astype(x, out_dtype):
-    """Conversion: floats to integers toward 0, saturated, NaN to 0, which C, and NumPy with it, leaves open."""
+    """Converts floats to integers by truncation and saturation, and NaN to 0. NumPy's results depend on the machine."""
     out_dtype = np.dtype(out_dtype)
     if x.dtype.kind == "c" and out_dtype.kind in "iuf":
         x = x.real
@@ -269,11 +271,11 @@ def _astype(x, out_dtype):
 
 
 def _nextafter(x1, x2, T):
-    """np.nextafter, also for bfloat16. Of 0.0 and -0.0 it gives x2, as in C; NumPy gives x1 in float16."""
+    """np.nextafter, also for bfloat16. If x1 and x2 are zeros, returns x2 as in C; NumPy returns x1 in float16."""
     if T not in ("float16", "bfloat16"):
         return np.nextafter(x1, x2)
     x1, x2 = np.broadcast_arrays(x1, x2)
-    # among numbers of one sign, bits are in the order of the values
+    # for numbers of one sign, larger bits mean a larger magnitude
     bits = (bfloat16_bits(x1) if T == "bfloat16" else x1.copy().view(np.uint16)).astype(np.int64)
     away = (x2 > x1) == (x1 > 0)
     stepped = np.where(x1 == 0, np.where(np.signbit(x2), 0x8001, 1), np.where(away, bits + 1, bits - 1)).astype(np.uint16)
@@ -282,7 +284,7 @@ def _nextafter(x1, x2, T):
 
 
 def _expm1(x):
-    """np.expm1, but as the Array API says if an infinite or NaN angle meets 0 or infinity, where NumPy has NaN."""
+    """np.expm1 with the Array API's results for infinite and NaN parts, where NumPy returns NaN."""
     result = np.array(np.expm1(x))
     if x.dtype.kind == "c":
         axis = x.imag == 0
@@ -294,7 +296,7 @@ def _expm1(x):
 
 
 def _reciprocal(x):
-    """np.reciprocal, but 0 for complex numbers with two infinite parts, as in C99, where NumPy has NaN."""
+    """np.reciprocal, but 0 for complex numbers with two infinite parts, as in C99; NumPy returns NaN."""
     result = np.array(np.reciprocal(x))
     if x.dtype.kind == "c":
         result[np.isinf(x.real) & np.isinf(x.imag)] = 0
@@ -302,7 +304,7 @@ def _reciprocal(x):
 
 
 def _sum_as(x, axis, keepdims, out_dtype):
-    """The sum: of floats in the widest dtype, of integers in their own, which wraps."""
+    """Sums floats in the widest dtype, and integers in their own dtype, in which overflow wraps."""
     y = _astype(x, out_dtype)
     return np.sum(y, axis, dtype={"f": np.longdouble, "c": np.clongdouble}.get(y.dtype.kind, y.dtype), keepdims=keepdims)
 
@@ -313,12 +315,12 @@ def _prod_as(x, axis, keepdims, out_dtype):
 
 
 def _window(name, n, periodic, dtype, *beta):
-    """A window of SciPy; its symmetric windows are NumPy's."""
+    """A window of SciPy. NumPy has only symmetric windows."""
     return getattr(scipy.signal.windows, name)(n, *beta, sym=not periodic).astype(dtype)
 
 
 def _vecdot(x1, x2, axis):
-    """In the dtype of the operands: NumPy's loop has none for long double with integers' wrap."""
+    """np.vecdot, computed in the dtype of the operands."""
     x1, x2 = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)
     if x1.shape[-1] != x2.shape[-1]:
         raise ValueError("the vectors differ in length")
@@ -332,7 +334,7 @@ def _cross(x1, x2, axis):
 
 
 def _einsum(subscripts, operands):
-    """np.einsum by its C loops, which add one product after the other, in the dtype of the operands."""
+    """np.einsum by its C loops, which add the products one after another in the dtype of the operands."""
     return np.einsum(subscripts, *operands, optimize=False)
 
 
@@ -349,7 +351,7 @@ def _vector_norm(x, axis, keepdims, ord):
 
 
 def _linalg(name, *args, **options):
-    """A function of np.linalg, which has no dtype wider than double precision."""
+    """A function of np.linalg, in double precision, because np.linalg has no wider dtype."""
     narrow = {np.dtype("longdouble"): np.float64, np.dtype("clongdouble"): np.complex128}
     args = [x.astype(narrow.get(x.dtype, x.dtype)) if isinstance(x, np.ndarray) else x for x in args]
     if any(isinstance(x, np.ndarray) and not np.all(np.isfinite(x)) for x in args):
@@ -363,7 +365,7 @@ def _matrix_norm(x, ord, keepdims):
 
 
 def _lstsq(x1, x2, rtol):
-    """Least squares for stacks of matrices, with residuals as in PyTorch for stacks."""
+    """Least squares for stacks of matrices; the residuals of a stack are PyTorch's."""
     rtol = max(x1.shape[-2:]) * np.finfo(np.float64).eps if rtol is None else rtol
     columns = x2[..., None] if x2.ndim == 1 else x2
     u, s, vh = _linalg("svd", x1, full_matrices=False)
@@ -405,7 +407,7 @@ def _special(name, *args):
 
 
 def _sinc(x):
-    """sinc, which is 0 at whole numbers; with NumPy's pi, which is rounded to float64, it is not."""
+    """sinc with a more precise pi than NumPy's (float64), so that the result is 0 at whole numbers."""
     pi = np.longdouble("3.14159265358979323846264338327950288")
     x = x.astype(np.longdouble)
     sign = 1 - 2 * np.remainder(np.round(x), 2)
@@ -413,7 +415,7 @@ def _sinc(x):
 
 
 def _nan_to_num(x, nan, posinf, neginf, T):
-    """np.nan_to_num, also for bfloat16, which NumPy lacks: its largest number is not that of float32."""
+    """np.nan_to_num, also for bfloat16, whose largest number is below float32's."""
     largest = 2.0**127 * (2 - 2.0**-7) if T == "bfloat16" else float(np.finfo(x.dtype).max)
     posinf, neginf = largest if posinf is None else posinf, -largest if neginf is None else neginf
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
@@ -431,7 +433,7 @@ def _logsumexp(x, axis, keepdims):
 
 
 def _made(T):
-    """The dtype in which random numbers of a dtype are made, and how many of them make an element."""
+    """Returns the dtype in which random numbers are drawn, and how many of these numbers make up an element of `T`."""
     return np.dtype("float64" if real_of(T) == "float64" else "float32"), 2 if kind(T) == "c" else 1
 
 
@@ -445,17 +447,17 @@ def _random_uniform(shape, low, high, T, seed):
     low, high = made.type(low), made.type(high)
     count = int(np.prod(shape, dtype=int)) * parts
     reals = low + (high - low) * _units(seed, count, made)
-    # numbers that rounding carries to the end become the number below it
+    # numbers that are rounded up to the end become the number below the end
     end = rounded(high, real_of(T))
     below = _nextafter(end, rounded(np.full((), -np.inf), real_of(T)), real_of(T))
     return _elements(np.where(rounded(reals, real_of(T)) == end, below, reals), shape, T)
 
 
 def _random_normal(shape, mean, std, T, seed):
-    """Normal numbers by Box and Muller, two of them from two uniform numbers."""
+    """Normal numbers by the method of Box and Muller, which makes two of them from two uniform numbers."""
     made, parts = _made(T)
     count = int(np.prod(shape, dtype=int)) * parts
-    # a block of four words makes two numbers in float64, four in float32; the last block may be used in part
+    # a block of four words makes two numbers in float64, or four in float32; the last block may be partly unused
     whole = -(-count // 4) * 4
     u = _units(seed, whole, made).astype(np.longdouble)
     radius, angle = np.sqrt(-2 * np.log1p(-u[0::2])), 2 * np.pi * np.longdouble(1) * u[1::2]
@@ -464,7 +466,7 @@ def _random_normal(shape, mean, std, T, seed):
 
 
 def _histogram(x, weights, bins, low, high, edges, density, T):
-    """np.histogram, with edges that are rounded to the dtype before anything is counted."""
+    """np.histogram, with edges that are rounded to the dtype before the elements are counted."""
     if weights is not None and weights.shape != x.shape:
         raise ValueError("not a weight for each element")
     if edges is not None and np.ndim(edges) != 1:
@@ -508,7 +510,7 @@ WORDS = {"np": np} | {
     )  # fmt: skip
 }
 
-# Ops of the table that rows use in what they compare.
+# Ops that the key `compared` of rows may contain.
 COMPARED = {
     name: getattr(np, name)
     for name in ("abs", "conj", "expand_dims", "matmul", "matrix_transpose", "multiply", "square", "tril", "triu")
@@ -541,7 +543,7 @@ class Row:
         return f"{self.reference}({', '.join(args)})"
 
     def promised(self, dtype, to):
-        """The dtypes of the results, and whether the result is a list of one dtype."""
+        """Returns the dtypes of the results, and whether the result is a list of arrays of one dtype."""
         of = {"T": dtype, "U": to, "real": real_of(dtype), "complex": complex_of(dtype), "sum": sum_of(dtype)}
         dtypes = [of.get(result, result) for result in self.results]
         return (dtypes[0], True) if self.is_list else (dtypes, False)
@@ -554,7 +556,7 @@ class Param:
         self.is_array = self.kind in ("array", "target", "operand", "host", "bytes")
 
     def value(self, node, dtype, hold):
-        """The value of a case's node for this parameter. `hold` converts samples and scalars for the computation."""
+        """Returns the value of an argument of a case. `hold` converts samples and scalars for the computation."""
         if self.is_array and isinstance(node, ast.Name):
             name = node.id
             of = {None: dtype, "T": dtype, "real": real_of(dtype), "complex": complex_of(dtype)}.get(self.of, self.of)
@@ -566,7 +568,7 @@ class Param:
         if self.kind == "slices":
             return eval(f"np.s_[{literal(node)}]", WORDS) if literal(node) else ()
         if self.kind == "index":
-            # a name is a sample: of indices if it is in INDICES, else a mask
+            # a name in INDICES is a sample of indices; any other name is a mask
             named = {name: SAMPLES["int64" if name in INDICES else "bool"][name] for name in SAMPLES["int64"]}
             index = literal(node)
             return eval(f"np.s_[{index}]", WORDS | named | {"NewAxis": None}) if index else ()
@@ -574,7 +576,7 @@ class Param:
 
 
 def literal(node):
-    """The value of a number, a text or a tuple; a name is a choice, unless it stands for a Python value."""
+    """Returns the value of a number, a string or a tuple. Other names than those of Python values are choices."""
     match node:
         case ast.Name(id=name):
             return {"all": None, "none": None, "true": True, "false": False, "inf": np.inf}.get(name, name)
@@ -591,7 +593,7 @@ def arguments(row, case, dtype, hold):
     positional = [param for param in row.params if param.positional]
     if len(call.args) != len(positional):
         raise ValueError(f"{len(call.args)} arguments for {[param.name for param in positional]}")
-    # a choice may be named like a keyword of Python
+    # the name of a choice may be a keyword of Python
     read = lambda text: ast.Name(id=text) if keyword.iskeyword(text) else ast.parse(text, mode="eval").body
     nodes = {param.name: read(param.default) for param in row.params if not param.positional}
     given = dict(zip((param.name for param in positional), call.args)) | {word.arg: word.value for word in call.keywords}
@@ -604,7 +606,7 @@ def arguments(row, case, dtype, hold):
 
 
 def compute(row, dtype, to, case):
-    """The results of one case: [(dtype, array)]."""
+    """Computes the results of one case: [(dtype, array)]."""
     wide = dtype in WIDER and not row.exact and not row.shape_only
 
     def hold(x, of):
@@ -633,14 +635,14 @@ def compute(row, dtype, to, case):
 
 
 def of_compared(x, dtype):
-    """The dtype of a value that a row of this dtype compares."""
+    """Returns the dtype of a compared value in a row of this dtype."""
     if x.dtype.kind in "biu":
         return x.dtype.name
     return complex_of(dtype) if x.dtype.kind == "c" else real_of(dtype)
 
 
 def fit(result, dtype, exact):
-    """The result in the promised dtype; an error if that would lose more than precision."""
+    """Converts the result to the promised dtype. Raises an error if the conversion loses more than precision."""
     want = own(dtype)
     fits = result.dtype == want if exact else result.dtype.kind == want.kind or result.dtype.kind + want.kind == "fc"
     if not fits:
@@ -664,7 +666,7 @@ def packed(dtype, x, with_elements=True):
     if not with_elements:
         return head + b"\0"
     x = bfloat16_bits(x) if dtype == "bfloat16" else x
-    # one NaN for all, because its bits depend on the machine
+    # all NaN get the same bits, because NumPy's bits depend on the machine
     if x.dtype.kind == "f":
         x = np.where(np.isnan(x), np.array(np.nan, x.dtype), x)
     elif x.dtype.kind == "c":
@@ -693,7 +695,7 @@ def packed_row(row, failures):
 
 
 def check_raises(row, failures):
-    """Checks that NumPy refuses the cases of which the row says so."""
+    """Checks that NumPy refuses the cases in the row's key `raises`."""
     dtype = next((usual for usual in ("float64", "int64") if usual in row.dtypes), row.dtypes[0])
     for case in row.raises:
         try:

@@ -7,7 +7,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 
 def _numbers(given, rank, default):
-    """A number for each axis, given one number for all axes or one for each."""
+    """Returns one number for each axis. `given` has one number for each axis, or a single number for all axes."""
     given = (default,) if given is None else given
     numbers = given * rank if len(given) == 1 else given
     if len(numbers) != rank:
@@ -46,7 +46,7 @@ def _conv(x, weight, bias, stride, padding, dilation, groups):
 
 
 def _conv_transpose(x, weight, bias, stride, padding, output_padding, dilation, groups):
-    """PyTorch's transposed convolution: the elements times each tap of the kernel, added at the tap's places."""
+    """PyTorch's transposed convolution: adds the products of each element and each tap at the tap's positions."""
     rank = x.ndim - 2
     stride, padding, dilation = _numbers(stride, rank, 1), _numbers(padding, rank, 0), _numbers(dilation, rank, 1)
     further = _numbers(output_padding, rank, 0)
@@ -84,7 +84,7 @@ def _pool(x, kernel, stride, padding, dilation, reduce):
 
 
 def _convolve(x1, x2, mode, correlates):
-    """NumPy's convolution or correlation of 1-D arrays, else SciPy's."""
+    """NumPy's convolution or correlation of 1-D arrays; SciPy's of arrays with more axes."""
     if x1.ndim != x2.ndim or x1.ndim == 0 or 0 in x1.shape + x2.shape:
         raise ValueError("not two arrays of as many axes")
     if x1.ndim == 1:
@@ -95,7 +95,7 @@ def _convolve(x1, x2, mode, correlates):
 
 
 def _fftconvolve(x1, x2, mode, axes):
-    """Convolution along some axes by its definition, because SciPy's direct sums take no axes."""
+    """Convolution along some axes, one slice at a time, because SciPy's direct method has no parameter for axes."""
     axes = range(x1.ndim) if axes is None else [axis % x1.ndim for axis in axes]
     if x1.ndim != x2.ndim or 0 in x1.shape + x2.shape:
         raise ValueError("not two arrays of as many axes")

@@ -1,18 +1,18 @@
-"""Words of the `golden` expressions for images that NumPy lacks, by SciPy, used by `golden.py`."""
+"""Words of the `golden` expressions for images, computed by SciPy because NumPy lacks them, used by `golden.py`."""
 
 import numpy as np
 import scipy.ndimage
 
 
 def _narrow(x):
-    """The array without the precision that SciPy's loops do not have."""
+    """Converts extended precision to double precision, because SciPy has no loops for extended precision."""
     narrow = {np.dtype("longdouble"): np.float64, np.dtype("clongdouble"): np.complex128}
     return x.astype(narrow.get(x.dtype, x.dtype))
 
 
 def _reflected_coefficients(x, order, axes):
-    """The coefficients of a spline through x, mirrored about its edges. SciPy's recursion begins with a sum that has
-    its own first value in place of the first element, which makes a difference for short axes."""
+    """The coefficients of a spline through x, mirrored about its edges, by a linear system. SciPy's recursion begins
+    with an approximate sum, which changes the coefficients of short axes."""
     beside = {2: [6, 1], 3: [4, 1], 4: [230, 76, 1], 5: [66, 26, 1]}[order]
     weights = np.array(beside[:0:-1] + beside) / (beside[0] + 2 * sum(beside[1:]))
     for axis in axes:
@@ -88,7 +88,7 @@ def _grid_sample(grid, coordinates, mode, cval):
 
 
 def _extreme(name, x, size, mode, cval):
-    """A filter of minima or maxima; a dtype that SciPy's loops lack is computed in a wider one with all its values."""
+    """A minimum or maximum filter. float16, which SciPy's loops lack, is computed in float64."""
     wide = x.astype(np.float64) if x.dtype == np.float16 else x
     size = size[0] if len(size) == 1 else size
     if np.min(size) < 1:
@@ -99,7 +99,7 @@ def _extreme(name, x, size, mode, cval):
 
 
 def _label(x, connectivity, structure):
-    """The labels and their count, in the dtypes that the row promises."""
+    """Returns the labels and the number of regions, in the dtypes that the row promises."""
     if structure is None:
         if connectivity == 0:
             raise ValueError("no neighbours")

@@ -5,7 +5,7 @@ from golden_random import _units
 
 
 def _around(parameter, shape, axes):
-    """A parameter of the normalized axes, with the other axes of length 1."""
+    """Reshapes a weight or bias for the given axes; all other axes get length 1."""
     if parameter.shape != tuple(shape[k] for k in axes):
         raise ValueError("a weight or bias has the lengths of its axes")
     return parameter.reshape([n if k in axes else 1 for k, n in enumerate(shape)])

@@ -1,5 +1,5 @@
-"""Words of the `golden` expressions for spreading and interpolation of non-uniform Fourier transforms, used by
-`golden.py`."""
+"""Words of the `golden` expressions for spreading and interpolation, two steps of non-uniform Fourier transforms, used
+by `golden.py`."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def _bessel(x):
 
 
 def _weights(places, length, width, beta, derived):
-    """The kernel's weight of each grid point (columns) for each place (rows), summed over the periods."""
+    """Returns the kernel's weights: one row for each point, and one column for each grid point, summed over periods."""
     half = width / 2
     weights = np.zeros((len(places), length), places.dtype)
     first = np.floor(places - half).astype(np.int64) + 1
@@ -23,7 +23,7 @@ def _weights(places, length, width, beta, derived):
         z = (first + step - places) / half
         root = np.sqrt(np.maximum(1 - z * z, 0))
         if derived:
-            # the derivative of I0(beta root) by the place; I1(x) / x = (sum of (x / 2)^(2 k) / (k! (k + 1)!)) / 2
+            # the derivative of I0(beta root) by the position; I1(x) / x = (sum of (x / 2)^(2 k) / (k! (k + 1)!)) / 2
             ratio, term = np.zeros_like(root), np.full_like(root, 0.5)
             for k in range(1, 200):
                 ratio = ratio + term
@@ -40,7 +40,7 @@ def _kernels(points, grid, width, beta, axis):
         raise ValueError("points and grid do not fit")
     if not 2 <= width <= 16 or not beta > 0 or not -1 <= axis < len(grid):
         raise ValueError("no kernel")
-    # in the widest precision, since the weights are ill-conditioned near the ends of the kernel
+    # the widest precision, because the weights are ill-conditioned near the ends of the kernel
     points = points.astype(np.longdouble)
     places = points / (2 * np.longdouble(np.pi)) * np.array(grid)
     return [_weights(places[:, k], n, width, np.longdouble(beta), k == axis) for k, n in enumerate(grid)]

@@ -1,5 +1,5 @@
-"""Words of the table's `golden` expressions for random numbers: Philox streams and the algorithms of papers on them,
-written from the papers and not from the crate's code."""
+"""Words of the table's `golden` expressions for random numbers. The Philox streams and the sampling algorithms are
+written from the published papers, independently of the crate's code."""
 
 import math
 
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def _philox_block(key, counter, further=0):
-    """Four words: Philox4x32-10 by the paper of Salmon et al., 2011. `further` counts the blocks of one counter."""
+    """One block of four words by Philox4x32-10 (Salmon et al., 2011). `further` counts the blocks of one counter."""
     x = [counter & 0xFFFFFFFF, counter >> 32, further, 0]
     low, high = key & 0xFFFFFFFF, key >> 32
     for _ in range(10):
@@ -23,13 +23,13 @@ def _philox(key, count):
 
 
 def _bits(key, count):
-    """`count` numbers of 64 random bits, each made of two words."""
+    """`count` random 64-bit integers, each made of two words."""
     words = _philox(key, 2 * count)
     return [words[2 * i] << 32 | words[2 * i + 1] for i in range(count)]
 
 
 def _units(key, count, made):
-    """Numbers in [0, 1), with 53 bits in float64, else with 24."""
+    """Numbers in [0, 1), with 53 random bits in float64, and 24 random bits in float32."""
     if made == np.float64:
         return np.array([(bits >> 11) / 2**53 for bits in _bits(key, count)], np.float64)
     return np.array([(word >> 8) / 2**24 for word in _philox(key, count)[:count]], np.float32)
@@ -70,8 +70,8 @@ def _log(x):
 
 
 def _gamma_parts(alpha, units):
-    """A gamma number of shape `alpha`, or `alpha` + 1 if that is below 1, and the logarithm of its factor: Marsaglia
-    and Tsang, 2000."""
+    """A gamma distributed number by the method of Marsaglia and Tsang (2000), and the logarithm of the factor to
+    multiply it by. If `alpha` is below 1, the number has the shape `alpha + 1`."""
     d = (alpha + 1 if alpha < 1 else alpha) - 1 / 3
     c = 1 / math.sqrt(9 * d)
 
@@ -109,7 +109,7 @@ def _beta(alpha, beta, units):
 
 
 def _poisson(rate, units):
-    """By a search for rates below 10, else by Hörmann's PTRS, 1993."""
+    """A Poisson number: by a search for rates below 10, otherwise by Hörmann's method PTRS (1993)."""
     if not 0 <= rate <= 9.223372006484771e18:
         return -1
     if rate < 10:
@@ -137,7 +137,7 @@ def _poisson(rate, units):
 
 
 def _binomial(n, given, units):
-    """By a search for means below 10, else by Hörmann's BTRS, 1993, with the probabilities by `lgamma`."""
+    """A binomial number: by a search for means below 10, otherwise by Hörmann's method BTRS (1993)."""
     if not 0 <= given <= 1:
         return -1
     p = 1 - given if given > 0.5 else given
@@ -178,7 +178,7 @@ def _rejected(n, p, q, units):
 
 
 def _truncated_normal(lower, upper, mean, std, units):
-    """In the tail by exponential numbers (Robert, 1995), cut off at the other bound."""
+    """A truncated normal number. In the tail, proposals are truncated exponential numbers (Robert, 1995)."""
     if not lower <= upper or lower == math.inf or upper == -math.inf:
         return math.nan
     if lower == upper:
@@ -205,8 +205,8 @@ def _truncated_normal(lower, upper, mean, std, units):
 
 
 def _each(f, shape, seed, *own, counts=False):
-    """An element for each of the parameters, broadcast to `shape`. Like NumPy, it raises an error if a parameter is
-    out of range and no parameter is an array."""
+    """Draws one number for each element of the parameters, broadcast to `shape`. Like NumPy, raises an error if a
+    parameter is out of range and no parameter is an array."""
     own = [np.asarray(x, np.float64) if isinstance(x, np.ndarray) else np.float64(x) for x in own]
     values = [f(*map(float, x), _units_of(seed, i)) for i, x in enumerate(zip(*(np.broadcast_to(x, shape).ravel() for x in own)))]
     wrong = all(not isinstance(x, np.ndarray) for x in own) and any(x == -1 if counts else math.isnan(x) for x in values)
@@ -290,7 +290,7 @@ def _random_choice_weighted(weights, shape, replace, seed):
 
 
 def _random_subsets_weighted(weights, size, count, replace, seed):
-    """Subsets of the elements with the shortest race times, which are exponentially distributed."""
+    """Subsets without replacement: each element gets an exponentially distributed time, and the shortest times win."""
     (n,) = weights.shape
     _enough(n, size, replace)
     if replace:

@@ -1,12 +1,14 @@
-"""Gradients by PyTorch's autograd, with which the tests of gradients compare: run by `cargo xtask golden-torch`.
+"""Computes the reference gradients of the tests by PyTorch's autograd: run by `cargo xtask golden-torch`.
 
-It computes each case, in float64 and complex128, of the rows that name libtorch's op (`aten`), and of those in ROWS:
+The script computes all cases, in float64 and complex128, of the rows that name libtorch's op (`aten`) and of the rows in
+ROWS. The lines of its output have one of two kinds:
 
-- `at` random points without kinks, the same as in the tests: the gradients of the inputs, paired with directions;
-- `ties`, for elementwise rows and reductions: at points of -1, 0 and 1, where values are equal or at the ends of
-  ranges. These are whole gradients, for the first case of each row.
+- `at`: for each input, the inner product of the gradient and a direction, at random points without kinks. Points and
+  directions are the same as in the tests.
+- `ties`, for the first case of elementwise rows and reductions: the gradient of each input at elements -1, 0 and 1,
+  where elements are equal or at the ends of ranges.
 
-The gradient of a complex number is conjugated, as `vjp` returns it.
+Gradients of complex numbers are conjugated, as in the results of `vjp`.
 """
 
 import re
@@ -22,7 +24,7 @@ import torch
 DTYPES = {"float64": torch.float64, "complex128": torch.complex128}
 
 def axes(x, axis):
-    """The axes, all of them if `axis` is None, which PyTorch's functions do not agree on."""
+    """Returns all axes if `axis` is None, because PyTorch's functions treat None differently."""
     if axis is None:
         return tuple(range(x.ndim))
     return tuple(axis) if isinstance(axis, tuple) else (axis,)
@@ -39,7 +41,7 @@ def products(x, axis, keepdims):
 
 
 def is_last(x, axis):
-    """Whether the axes are the last ones, in order."""
+    """Returns whether the axes are the last axes, in order."""
     axes = np.atleast_1d(range(x.ndim) if axis is None else axis)
     return x.ndim > 0 and list(axes % x.ndim) == list(range(x.ndim - len(axes), x.ndim))
 
@@ -48,7 +50,7 @@ def reduced(reduction):
     return "none" if reduction == "each" else reduction
 
 
-# PyTorch's expression for a row, over the row's parameters.
+# For each row, PyTorch's expression with the row's parameters.
 ROWS = {
     "abs": "torch.abs(x)", "sign": "torch.sgn(x)", "real": "torch.real(x) if x.is_complex() else x * 1", "imag": "torch.imag(x)",
     "conj": "torch.conj(x) * 1", "angle": "torch.angle(x)", "complex": "torch.complex(re, im)", "pow": "torch.pow(x1, x2)",
@@ -89,33 +91,33 @@ ROWS = {
 }  # fmt: skip
 
 
-# Rows that are left out because PyTorch's gradient differs by convention; with a case if only that case differs.
+# Rows that are left out because PyTorch's gradient differs by convention, with a case if only this case differs.
 DIFFER = {
-    ("at", "hard_sigmoid"): "PyTorch multiplies by a sixth in float32",
-    ("at", "eigvalsh", "sq"): "of a matrix that is not symmetric ours is by the triangle that is read",
+    ("at", "hard_sigmoid"): "PyTorch multiplies by 1/6 in float32",
+    ("at", "eigvalsh", "sq"): "the matrix is not symmetric; our gradient is for the triangle that the op reads",
     ("at", "eigvalsh", "sqt"): "the same",
     ("at", "eigvalsh", "tsq"): "the same",
-    ("at", "pinv", "mrev, rtol = 0.3"): "PyTorch's formula is for a matrix of that rank, not for one whose singular values are cut off",
-    ("ties", "acosh"): "beyond its domain PyTorch has an infinity, ours is NaN",
-    ("ties", "entr"): "beyond its domain, and at its end, PyTorch has NaN and infinity, ours is 0",
-    ("ties", "logit"): "beyond its domain PyTorch has infinities, ours are values of the formula",
-    ("ties", "atan2"): "at the origin PyTorch has 0, ours is NaN",
-    ("ties", "hypot"): "at the origin PyTorch has NaN, ours is 0",
-    ("ties", "xlogy"): "at 0, as its expression gives it",
+    ("at", "pinv", "mrev, rtol = 0.3"): "PyTorch's formula is for a matrix of low rank, not for a matrix whose small singular values are cut off",
+    ("ties", "acosh"): "outside the domain, PyTorch has an infinity, and ours is NaN",
+    ("ties", "entr"): "outside the domain, and at its end, PyTorch has NaN and infinity, and ours is 0",
+    ("ties", "logit"): "outside the domain, PyTorch has infinities, and ours are values of the formula",
+    ("ties", "atan2"): "at the origin, PyTorch has 0, and ours is NaN",
+    ("ties", "hypot"): "at the origin, PyTorch has NaN, and ours is 0",
+    ("ties", "xlogy"): "at 0, ours is the value of the derivative's expression",
     ("ties", "xlog1py"): "the same",
-    ("ties", "clip"): "on a bound PyTorch has 0 or 1, ours is shared by array and bound",
-    ("ties", "fmax"): "of equal elements PyTorch's first has all, ours have half each, as in maximum of both",
+    ("ties", "clip"): "on a bound, PyTorch has 0 or 1, and ours is divided among the array and the bound",
+    ("ties", "fmax"): "of two equal elements, PyTorch's first gets the whole gradient; in ours, each gets half, as in `maximum`",
     ("ties", "fmin"): "the same",
-    ("ties", "hard_sigmoid"): "PyTorch multiplies by a sixth in float32",
-    ("ties", "hard_tanh"): "on a bound PyTorch has 0, ours is the slope inside",
-    ("ties", "relu"): "at 0 PyTorch has the slope below, ours is the one above",
+    ("ties", "hard_sigmoid"): "PyTorch multiplies by 1/6 in float32",
+    ("ties", "hard_tanh"): "on a bound, PyTorch has 0, and ours is the slope inside",
+    ("ties", "relu"): "at 0, PyTorch has the slope below 0, and ours is the slope above 0",
     ("ties", "relu6"): "the same",
     ("ties", "leaky_relu"): "the same",
 }  # fmt: skip
 
 
 class Numbers:
-    """Pseudorandom numbers in [0, 1), as in the tests: the same name gives the same numbers."""
+    """Pseudorandom numbers in [0, 1) that depend on a name. The tests draw the same numbers."""
 
     def __init__(self, name):
         state = 0xCBF29CE484222325
@@ -137,7 +139,7 @@ class Numbers:
 
 
 def like(sample, x, is_point):
-    """x made symmetric or increasing if the sample is, as the tests make their points."""
+    """Makes x symmetric or increasing if the sample is, as in the tests."""
     shape = sample.shape
     if len(shape) >= 2 and shape[-1] == shape[-2] > 1:
         turned = np.conj(np.swapaxes(sample, -1, -2))
@@ -152,7 +154,7 @@ def like(sample, x, is_point):
 
 
 def gradients(row, text, dtype, expression, domain, ties):
-    """The gradient and the direction for each input; `None` if PyTorch has no gradient."""
+    """Returns the gradient and the direction for each input, or `None` if PyTorch has no gradient."""
     numbers = Numbers(f"{row.name} {text}")
     inputs = []
 
@@ -193,7 +195,7 @@ def gradients(row, text, dtype, expression, domain, ties):
 
 
 def aten(text):
-    """`add.Tensor(x1, x2)` as a call of PyTorch."""
+    """Converts the text of a libtorch call, such as `add.Tensor(x1, x2)`, to a call in Python."""
     name, overload, args = re.fullmatch(r"(\w+)(?:\.(\w+))?\((.*)\)", text).groups()
     return f"torch.ops.aten.{name}.{overload or 'default'}({args})"
 
@@ -227,17 +229,17 @@ def main():
                     continue
                 differs = lambda kind: (kind, row.name) in DIFFER or (kind, row.name, text) in DIFFER
                 paired = [np.sum(g * along).real for g, along in found]
-                # NaN tells nothing: it comes from the derivative of a branch that is not taken
+                # a NaN is not compared: it comes from the derivative of an unused branch
                 if not differs("at") and np.all(np.isfinite(paired)):
                     lines.append(f"at|{row.name}|{text}|{dtype}|{' '.join(f'{x:.15g}' for x in paired)}")
                 if ties and not differs("ties"):
                     values = ";".join(" ".join(f"{x:.12g}" for x in np.real(g).ravel()) for g, _ in ties)
                     lines.append(f"ties|{row.name}|{text}|{dtype}|{values}")
     header = [
-        f"# Gradients by PyTorch {torch.__version__.split('+')[0]}: made by `cargo xtask golden-torch`, which says how.",
-        "# at|row|case|dtype|of each input, the gradient paired with a direction",
-        "# ties|row|case|dtype|of each input, the gradient where elements are -1, 0 and 1",
-        "# Left out, as conventions differ:",
+        f"# Gradients by PyTorch {torch.__version__.split('+')[0]}: made by `cargo xtask golden-torch`.",
+        "# at|row|case|dtype|for each input, the inner product of the gradient and a direction",
+        "# ties|row|case|dtype|for each input, the gradient at elements -1, 0 and 1",
+        "# These lines are left out, because conventions differ:",
         *(f"# {' '.join(key)}: {why}" for key, why in DIFFER.items()),
     ]
     out.write_text("\n".join(header + lines) + "\n")

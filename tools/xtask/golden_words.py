@@ -1,4 +1,5 @@
-"""Words of the table's `golden` expressions that need nothing of `golden.py`: NumPy's with our conventions."""
+"""Words of the table's `golden` expressions that do not depend on `golden.py`: NumPy's functions, with the conventions
+of our ops."""
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def _tile_to(x, size, axis):
 
 
 def _scatter_by(function, x, indices, values, axis):
-    """Joins values to the elements at indices by `function`; if indices are equal, all their values count."""
+    """Combines values with the elements at the indices by `function`. All values of a repeated index are combined."""
     if np.ndim(indices) != 1:
         raise ValueError("indices are 1-D")
     y = x.copy()
@@ -86,12 +87,13 @@ def _indexed_segment_sum(x, indices, axis):
 
 
 def _set_op(x1, x2, choice):
-    """The elements of x1 and x2 that `choice` selects, given which elements each array has. NaN equals nothing."""
+    """The distinct elements of x1 and x2 that `choice` selects, given the masks of the elements in x1 and in x2. Each
+    NaN is a distinct element."""
     every = np.unique(np.concatenate((np.unique(x1, equal_nan=False), np.unique(x2, equal_nan=False))), equal_nan=False)
     here, there = (np.array([bool(np.any(x == value)) for value in every], bool) for x in (x1, x2))
     nan = every != every
     if nan.any():
-        # every NaN is an element of its own: first those of x1, then those of x2
+        # first the NaN of x1, then the NaN of x2
         first = np.count_nonzero(np.unique(x1, equal_nan=False) != np.unique(x1, equal_nan=False))
         here[nan] = np.arange(nan.sum()) < first
         there[nan] = ~here[nan]
@@ -157,7 +159,7 @@ def _scatter(x, indices, values, axis):
 
 
 def _dense_csr(values, indices, indptr, columns):
-    """The dense matrix of compressed rows, with the checks of our ops."""
+    """Makes a dense matrix from compressed sparse rows, with the checks of our ops."""
     if len(values) != len(indices) or len(indptr) == 0 or indptr[0] != 0 or indptr[-1] != len(indices) or np.any(np.diff(indptr) < 0):
         raise ValueError("pointers")
     if indices.ndim != 1 or indptr.ndim != 1 or np.any((indices < 0) | (indices >= columns)):
@@ -189,7 +191,7 @@ def _sampled(indices, indptr, x1, x2):
 
 
 def _argsort(x, axis, descending):
-    """Indices that sort x: stable also if descending, NaN last in both orders."""
+    """Indices that sort x. Ascending and descending sorts are stable, and put NaN last."""
     _, rank = np.unique(x, return_inverse=True)  # all NaN have one rank, the highest
     rank = rank.reshape(x.shape)
     key = np.where(x != x, x.size, -rank) if descending else rank

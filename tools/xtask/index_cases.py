@@ -1,8 +1,9 @@
 """Lists of indices and NumPy's results: the data of tests/cpu/indexing_numpy.rs, written by `cargo xtask golden`.
 
-One case per line: `op|shape of x|items|shape of the values|shape of the result|its elements`. The elements of x are 0, 1, 2 ..,
-those of the values 1000, 1001 .., all int64, in C order. Items are separated by spaces: Python's slices, `...`, `NewAxis`,
-arrays of indices `i(2,2)=0,1,2,0`, masks `m(2,3)=101100`. The result of `set` and `add_at` is the array that was changed.
+One case per line: `op|shape of x|items|shape of the values|shape of the result|elements of the result`. The elements of
+x are 0, 1, 2 .., and the values are 1000, 1001 .., all int64, in C order. Items are separated by spaces: Python's
+slices, `...`, `NewAxis`, arrays of indices `i(2,2)=0,1,2,0`, and masks `m(2,3)=101100`. The result of `set` and `add_at`
+is the changed array.
 """
 
 import random
@@ -51,7 +52,7 @@ def case(op, shape, items, values_shape):
 
 
 def named():
-    """Cases that are easily done in another way: mixtures of arrays with numbers, slices and new axes."""
+    """Cases that are easily implemented wrongly: mixtures of arrays, numbers, slices and new axes."""
     all_, i, ii = slice(None), np.array([1, 0]), np.array([[1, 0], [0, 0]])
     m = np.array([[True, False, True], [False, True, True]])
     return [
@@ -70,7 +71,7 @@ def indices(length, shape):
 
 
 def items_for(shape):
-    """A list that fits an array of this shape, except that its arrays may not broadcast."""
+    """A random list for an array of this shape. Its index arrays may be impossible to broadcast."""
     items, axis, common = [], 0, [DICE.choice([0, 1, 2, 2, 3, 3, 3]) for _ in range(DICE.choice([0, 1, 1, 2]))]
     rest = DICE.random() < 0.3
     while axis < len(shape) and DICE.random() < 0.95:
@@ -78,7 +79,7 @@ def items_for(shape):
         if what < 0.1:
             items.append(None)
         elif what < 0.2 and rest:
-            # the last axes are counted from the end
+            # the items after `...` select the last axes
             items.append(Ellipsis)
             rest, axis = False, DICE.randrange(axis, len(shape) + 1)
         elif what < 0.4:
@@ -88,7 +89,7 @@ def items_for(shape):
             items.append(DICE.randrange(-length, length))
             axis += 1
         elif what < 0.93 and (length or 0 in common):
-            # an axis of an index array may have length 1, or its leading axes may be left out
+            # an index array may have axes of length 1, or lack leading axes
             own = [DICE.choice([n, n, n, n, 1]) for n in common[DICE.choice([0, 0, 0, len(common)]) :]]
             if length or 0 in own:
                 items.append(indices(max(length, 1), own))
@@ -104,7 +105,7 @@ def items_for(shape):
 def values_for(shape, op):
     """A shape that broadcasts to this one."""
     own = [DICE.choice([n, n, n, 1]) for n in shape[DICE.randrange(len(shape) + 1) if DICE.random() < 0.5 else 0 :]]
-    # more axes than the target has are legal for `set`; np.add.at of NumPy 2.4 does not survive them
+    # values with more axes than the selection are legal for `set`, but np.add.at of NumPy 2.4 crashes
     return [1] * DICE.choice([0, 0, 0, 1]) + own if op == "set" and shape and len(own) == len(shape) else own
 
 
@@ -117,7 +118,7 @@ def at_random(op):
             text = case(op, shape, items, values_for(part, op) if op != "get" else [])
         except (IndexError, ValueError, TypeError):
             continue
-        # at least a few arrays, and results short enough to read
+        # prefers lists with several arrays, and excludes long results
         arrays = sum(isinstance(item, np.ndarray) for item in items)
         if len(text) < 800 and DICE.random() < [0.05, 0.3, 1, 1, 1][min(arrays, 4)] * (1 if part and 0 not in part else 0.3):
             return text

@@ -1,4 +1,4 @@
-"""Formulas in NumPy, numexpr and PyTorch: prints lines like `benches/formulas.rs`, with the least of many rounds.
+"""Measures formulas in NumPy, numexpr and PyTorch: prints lines like `benches/formulas.rs`, with minimum times.
 
     peers.py THREADS SIZE..
 """

@@ -2,8 +2,8 @@
 
     peers_epr.py numpy|torch THREADS OURS OUT
 
-It reads the data of the example, makes the same image and writes it to OUT/tv.npy. It does not compute the energy,
-which the example computes on the way.
+The script reads the data of the example, makes the same image and writes it to OUT/tv.npy. Unlike the example, it does
+not compute the energy during the iterations.
 """
 
 import pathlib
@@ -25,7 +25,7 @@ def main(library, _threads, _ours, out):
     data = np.load(pathlib.Path(__file__).parent.parent / "examples/data/phalanx.npz")
     start = time.perf_counter()
     proj, field, h, fgrad = (backend.from_numpy(data[name]) for name in ("proj", "B", "h", "fgrad"))
-    # the tolerance also ends the power iteration; the image does not reach it in this number of iterations
+    # this tolerance also ends the power iteration; the iterations of the image end before they reach it
     tol = 1e-5
     image = pyepri.processing.tv_monosrc(
         proj, field, fgrad, DELTA, h, WEIGHT, SHAPE, backend=backend, tol=tol, nitermax=ITERATIONS, eps=NUFFT_EPS

@@ -2,8 +2,8 @@
 
     peers_fluid.py numpy|torch THREADS OURS OUT
 
-It continues from OURS/start.npz, a checkpoint of the example, for as many steps, and writes the smoke to OUT/smoke.npy
-and the velocity to OUT/velocity.npy. It makes no picture; the example makes one.
+The script starts from OURS/start.npz, a checkpoint of the example, makes as many steps as the example, and writes the
+smoke to OUT/smoke.npy and the velocity to OUT/velocity.npy. Unlike the example, it makes no picture.
 """
 
 import sys
@@ -17,8 +17,8 @@ RATE, BUOYANCY, STEPS = 0.2, 0.06, 200
 
 
 def stepper(shape, dt):
-    """A step as in the example: smoke and velocity are advected, smoke is added and rises, and the pressure removes the
-    divergence."""
+    """Returns a function that makes one step as in the example: it advects smoke and velocity, adds smoke, makes the
+    smoke rise, and removes the divergence by the pressure."""
     size = spatial(y=shape[0], x=shape[1])
     cells = math.meshgrid(size)
     middle = (cells + 0.5) / math.wrap(shape, channel(vector="y,x"))

@@ -1,7 +1,8 @@
-"""The calls of benches/gpu.rs in CuPy and PyTorch: `peers_gpu.py cupy|torch OUT` writes one line of JSON for each call and size.
+"""Measures the calls of benches/gpu.rs in CuPy and PyTorch.
 
-`ns` is the least time of a call in rounds of some milliseconds, each with a single wait for the device at its end. The
-arithmetic is the same as ours: no TF32.
+`peers_gpu.py cupy|torch OUT` writes one line of JSON for each call and size. The key `ns` is the time of a call in
+nanoseconds: the minimum over rounds of a few milliseconds, each of which waits for the device once, at its end. TF32 is
+off, as in our library.
 """
 
 import json
@@ -10,7 +11,7 @@ import time
 
 import numpy as np
 
-# Nanoseconds of a round, and of all rounds of a call, about.
+# Approximate nanoseconds of one round, and of all rounds of a call.
 ROUND = 5_000_000
 TOTAL = 50_000_000
 
@@ -76,7 +77,7 @@ CALLS = {
 
 
 def arrays(large):
-    """The operands of benches/gpu.rs, by name, as NumPy arrays, and the number of elements."""
+    """Returns the operands of benches/gpu.rs by name, as NumPy arrays, and the number of elements."""
     r = np.random.default_rng(1)
 
     def uniform(*shape):
@@ -106,7 +107,7 @@ def arrays(large):
 
 
 def least(go, wait):
-    """Nanoseconds of one call of `go`, whose argument is the number of calls; None if no round ended in time."""
+    """Returns the nanoseconds of one call, or None if no round ended in time. `go` takes the number of calls."""
     go(1)
     wait()
     begin = time.perf_counter_ns()
@@ -151,7 +152,7 @@ def main(library, out):
                     scope = {}
                     exec(f"def go(times):\n for _ in range(times):\n  {call}", names, scope)
                     line["ns"] = least(scope["go"], wait)
-                except Exception as why:  # one call that this version refuses does not cost the others
+                except Exception as why:  # the other calls still run if this version refuses one
                     line["error"] = str(why)[:200]
                 file.write(json.dumps(line) + "\n")
                 file.flush()

@@ -1,4 +1,4 @@
-"""The rows of `benches/ranks.rs` in Heat: rank 0 prints lines like that program.
+"""Measures the rows of `benches/ranks.rs` in Heat: rank 0 prints lines like that program.
 
     mpiexec -n RANKS python peers_heat.py [PART OF A ROW]
 """
@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-warnings.simplefilter("ignore")  # messages of Heat's packages about each other
+warnings.simplefilter("ignore")  # Heat's packages warn about each other
 import heat as ht
 import torch
 from mpi4py import MPI
@@ -72,7 +72,7 @@ def of_matrix(call):
     return prepare
 
 
-# name, sizes, and the function that makes the call; Heat has no formulas, so its rows with `expr!` run op by op
+# name, sizes, and the function that returns the call; Heat has no formulas, so rows with `expr!` run op by op
 ROWS = [
     ("x + y", FEW, add),
     ("sum(x)", FEW, of_vector(lambda x: ht.sum(x))),

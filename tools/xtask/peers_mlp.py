@@ -1,4 +1,4 @@
-"""A training step of the network of `tests/programs/mlp.rs` in PyTorch: prints lines like `benches/mlp.rs`.
+"""Measures a training step of the network in `tests/programs/mlp.rs` in PyTorch: prints lines like `benches/mlp.rs`.
 
     peers_mlp.py THREADS BATCH..
 """
@@ -13,7 +13,7 @@ torch.set_num_threads(int(sys.argv[1]))
 
 
 def numbers(start, *shape):
-    """Numbers that are the same in all programs."""
+    """The same numbers as in `benches/mlp.rs`."""
     k = torch.arange(start, start + torch.Size(shape).numel())
     return (((k * 37 + 11) % 101).float() / 101 - 0.5).reshape(shape)
 

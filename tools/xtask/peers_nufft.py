@@ -1,4 +1,4 @@
-"""The cases of `benches/nufft.rs` in FINUFFT: prints lines like that program.
+"""Measures the cases of `benches/nufft.rs` in FINUFFT: prints lines like that program.
 
     peers_nufft.py THREADS
 """

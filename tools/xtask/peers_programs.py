@@ -1,9 +1,10 @@
-"""The programs of `benches/programs/` in NumPy and PyTorch, as `cargo xtask peers programs` asks for them.
+"""Measures the programs of `benches/programs/` in NumPy and PyTorch: run by `cargo xtask peers programs`.
 
     peers_programs.py THREADS
 
-It answers each line `PEER TAB PROGRAM TAB N`, where the peer is `numpy`, `torch` or `compiled`, with a line
-`NANOSECONDS TAB CHECKSUM TAB SCALE`, or `! WHY`, and the line `versions` with the versions of the libraries.
+Each input line is `PEER TAB PROGRAM TAB N`, where the peer is `numpy`, `torch` or `compiled`. The answer is a line
+`NANOSECONDS TAB CHECKSUM TAB SCALE`, or after an error `! WHY`. The answer to the line `versions` is a line with the
+versions of the libraries.
 """
 
 import logging
@@ -18,7 +19,7 @@ import torch
 import torch.nn.functional as tf
 from peers_noise import noise
 
-warnings.simplefilter("ignore")  # for example that complex numbers are not compiled
+warnings.simplefilter("ignore")  # for example, that complex numbers are not compiled
 logging.disable(logging.WARNING)
 np.seterr(all="ignore")  # numbers of the Mandelbrot program overflow
 torch.set_num_threads(int(sys.argv[1]))
@@ -81,7 +82,7 @@ DATA = {
 
 
 def blurred(x, sigma):
-    """A Gaussian filter, which PyTorch lacks, by convolutions along each axis; `x` has axes of images and channels."""
+    """A Gaussian filter by convolutions along each axis, because PyTorch has none; `x` has batch and channel axes."""
     radius = int(4 * sigma + 0.5)
     weights = torch.exp(-0.5 / sigma**2 * torch.arange(-radius, radius + 1, dtype=x.dtype) ** 2)
     weights = weights / weights.sum()
@@ -277,7 +278,7 @@ def checksum(result):
 
 
 def least(run):
-    """The least time of a run in nanoseconds. Short runs are timed many at once."""
+    """Returns the minimum time of a run in nanoseconds. Short runs are timed in groups."""
 
     def timed(many):
         start = time.perf_counter_ns()

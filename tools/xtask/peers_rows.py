@@ -1,9 +1,9 @@
-"""Calls of `benches/peers.txt` in NumPy, SciPy, numexpr and PyTorch, as `cargo xtask bench peers` asks for them.
+"""Measures calls of `benches/peers.txt` in NumPy, SciPy, numexpr and PyTorch: run by `cargo xtask bench peers`.
 
     peers_rows.py THREADS
 
-It answers each line `PEER TAB ARRAYS TAB CALL` with a line of the least nanoseconds of a call, or `! WHY`, and the line
-`versions` with the versions of the libraries.
+Each input line is `PEER TAB ARRAYS TAB CALL`. The answer is a line with the minimum time of a call in nanoseconds, or
+after an error `! WHY`. The answer to the line `versions` is a line with the versions of the libraries.
 """
 
 import sys
@@ -23,7 +23,7 @@ import torch
 import torch.nn.functional as tf
 from peers_noise import noise
 
-warnings.simplefilter("ignore")  # for example that an op is in beta
+warnings.simplefilter("ignore")  # for example, that an op is in beta
 threads = int(sys.argv[1])
 torch.set_num_threads(threads)
 ne.set_num_threads(threads)
@@ -52,7 +52,7 @@ def arrays():
 values = arrays()
 values |= dict(rx=values["x"][:100_000], rm=values["x"][:800_000].reshape(-1, 8), lx=values["x"][:200_000])
 stencil = np.clip(np.arange(200_000)[:, None] + [-450, -1, 0, 1, 450], 0, 199_999).ravel()
-# 100 000 rows of 10 elements at random places, and the 5 diagonals of a stencil of 200 000 places
+# sparse matrices: 100 000 rows with 10 elements in random columns, and the 5 diagonals of a stencil on 200 000 points
 structures = dict(
     ra=((values["y"] * 100_000).astype("i8"), np.arange(0, N + 1, 10), 100_000), la=(stencil, np.arange(0, N + 1, 5), 200_000)
 )
@@ -67,7 +67,7 @@ of_torch = modules | {name: torch.from_numpy(x.copy()) for name, x in values.ite
 
 
 def made(seed, item):
-    """An array of the list, as in the Rust program: its name, and the array in NumPy and in PyTorch."""
+    """Makes an array of the list as the Rust program does: returns its name, and the array in NumPy and in PyTorch."""
     name, dtype, dims, below, layout = item.split()
     dims = [int(n) for n in dims.split(",")]
     step = int(layout) if layout.isdigit() else 1

@@ -1,4 +1,4 @@
-"""Times of SciPy for the systems of `crates/solvers/examples/poisson.rs`: run by `cargo xtask peers solvers`."""
+"""Measures SciPy on the systems of `crates/solvers/examples/poisson.rs`: run by `cargo xtask peers solvers`."""
 
 import time
 
@@ -8,7 +8,7 @@ import scipy.sparse.linalg as linalg
 
 
 def timed(run):
-    """The shortest of several runs, in milliseconds, and the result of the last run."""
+    """Returns the minimum time of several runs, in milliseconds, and the result of the last run."""
     shortest, runs, begin = float("inf"), 0, time.perf_counter()
     while runs < 5 and time.perf_counter() - begin < 10:
         start = time.perf_counter()
@@ -19,7 +19,7 @@ def timed(run):
 
 
 def neighbours(shape):
-    """The five-point Laplacian with boundary values of 0, by slices."""
+    """Returns a function that applies the five-point Laplacian with boundary values of 0, by slices."""
 
     def product(v):
         p = np.pad(v.reshape(shape), 1)

@@ -2,8 +2,9 @@
 
     peers_template.py BACKEND THREADS OURS OUT
 
-It reads the volume and the template of the example, and the rotations from OURS/rotations.npy. It writes the scores and
-the numbers of rotations to OUT/scores.npy and OUT/rotation.npy, but not the peaks and pictures that the example makes.
+The script reads the volume and the template of the example, and the rotations from OURS/rotations.npy. It writes the
+best scores to OUT/scores.npy, and the numbers of their rotations to OUT/rotation.npy. Unlike the example, it writes no
+peaks and no pictures.
 """
 
 import pathlib
@@ -31,7 +32,7 @@ def main(library, threads, ours, out):
     rotations = np.load(f"{ours}/rotations.npy").astype(np.float32)
     start = time.perf_counter()
     data = pathlib.Path(__file__).parent.parent / "examples/data"
-    # the files' axes are x, y, z, those of the rotations z, y, x
+    # the axes of the files are x, y, z; the axes of the rotations are z, y, x
     files = (data / name for name in ("particles.mrc", "particle.mrc"))
     target, template = (np.ascontiguousarray(Density.from_file(str(file)).data.T, np.float32) for file in files)
     matching = MatchingData(
@@ -51,7 +52,7 @@ def main(library, threads, ours, out):
     )
     scores, _, best, matrices = found[:4]
     print("work", time.perf_counter() - start, sep="\t")
-    # if several processes have searched, the numbers are in the order in which the processes ended
+    # several processes number the rotations in the order in which they end, so the numbers are looked up
     numbers = {matrix.tobytes(): number for number, matrix in enumerate(rotations)}
     order = {found: numbers[np.asarray(matrix, np.float32).tobytes()] for found, matrix in matrices.items()}
     np.save(f"{out}/scores.npy", scores)

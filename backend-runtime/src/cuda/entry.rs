@@ -17,7 +17,7 @@ impl RawLibrary for Cuda {
         if let ArrayMut::Cuda(x) = x { Some(x) } else { None }
     }
 
-    // kernels look for inputs that they may overwrite themselves, so no array is free for an entry
+    // `is_free` keeps its default, false, because the code of `Cuda` itself searches for inputs that it may overwrite
 }
 
 /// Applies an elementwise op to the arguments at `places`.

@@ -106,8 +106,8 @@ int failed() {
   return FAILED;
 }
 
-// Discards libtorch's warnings. They are for people who call libtorch, but here the caller is a row, whose
-// documentation says what it does.
+// Discards libtorch's warnings. They address callers of libtorch, but here the caller is an op, whose documentation
+// describes its behaviour.
 struct Silent : c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
@@ -435,7 +435,7 @@ API int backends_synchronize(int device) {
   return guarded([&] { wait_for(device); });
 }
 
-// Numbers of bytes of a GPU's memory: in use by tensors, the peak of these so far, kept for reuse, free, and in total.
+// Numbers of bytes of a GPU's memory: in use by tensors, the peak of this number, kept for reuse, free, and in total.
 API int backends_memory(int device, uint64_t* bytes) {
   return guarded([&] {
     with_allocator(device, [&](auto& allocator, c10::DeviceIndex index) {

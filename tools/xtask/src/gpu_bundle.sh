@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
-# The tests and measurements of this bundle on this machine's GPU, within a budget:
+# Runs the tests or the measurements of this bundle on this machine's GPU, within a time budget:
 #
 #     bash gpu-bundle/run.sh correctness [OUT]     # 400 s at most
 #     bash gpu-bundle/run.sh speed [OUT]           # 200 s at most
 #
-# After each step all results so far are in one file, OUT/correctness.tar.gz or OUT/speed.tar.gz (OUT is ./results unless said), which
-# `cargo xtask gpu-results` reads. Needs NVIDIA's driver and the libraries of CUDA 13, such as those that PyTorch's package brings.
-# Environment: BUDGET is the most seconds in all, JOBS how many processes test at a time, TEST_LIMIT after how many seconds without a
-# word a test hangs, OTHERS_TEST_LIMIT the same for the step `others`, ROWS_LIMIT and OTHERS_LIMIT the limits of the steps `rows` and
-# `others`, CUDA_HOME where the libraries are, KERNELS a folder of compiled kernels in place of the bundle's.
+# After each step, all results so far are packed into one file, OUT/correctness.tar.gz or OUT/speed.tar.gz, which
+# `cargo xtask gpu-results` reads. OUT is ./results by default. The script needs NVIDIA's driver and the libraries of
+# CUDA 13, such as the libraries that PyTorch's package installs.
+#
+# Environment variables:
+#     BUDGET                     the time limit of the whole run, in seconds
+#     JOBS                       the number of processes that run tests at the same time
+#     TEST_LIMIT                 the seconds without output after which a test counts as hung
+#     OTHERS_TEST_LIMIT          the same for the step `others`
+#     ROWS_LIMIT, OTHERS_LIMIT   the time limits of the steps `rows` and `others`, in seconds
+#     CUDA_HOME                  the folder of the CUDA libraries
+#     KERNELS                    a folder of compiled kernels, used instead of the bundle's kernels
 set -u
 umask 022
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -20,10 +27,11 @@ case $part in
     *) echo "usage: run.sh correctness|speed [OUT]" >&2; exit 2 ;;
 esac
 
-# ---- tests of a queue: several processes of this script take files of names from one folder ----
+# ---- tests in a queue: several processes of this script take files with names of tests from one folder ----
 
-# Runs a command, and ends it where its logs, LOG and LOG.err, do not grow for some seconds. 124 then, else its own status. What a library
-# writes to stderr would else be in the middle of the lines that say how tests end.
+# watched SECONDS LOG COMMAND..: runs a command, and ends it if its logs, LOG and LOG.err, do not grow for so many
+# seconds. Returns 124 if it ended the command, otherwise the command's status. stderr goes to LOG.err, because output
+# of libraries would break the lines with the results of tests.
 watched() {
     local quiet_most=$1 log=$2 pid size before=-1 quiet=0
     shift 2
@@ -43,11 +51,12 @@ watched() {
     wait "$pid"
 }
 
-# A fault of a kernel is reported by every later call of the process: tests that come after it say nothing.
+# After such a fault of a kernel, every later call of the process fails, so the later tests of the process mean nothing.
 STICKY='CUDA_ERROR_(ILLEGAL_ADDRESS|LAUNCH_FAILED|MISALIGNED_ADDRESS|ILLEGAL_INSTRUCTION|LAUNCH_TIMEOUT|INVALID_PC|HARDWARE_STACK_ERROR|ASSERT)'
 
-# Runs the tests whose names are in a file, and writes what became of each to results.tsv: passed, failed, hung, crashed. Those that
-# could not be judged are put back into the queue.
+# judge PROGRAM NAMES ALONE: runs the tests whose names are in the file NAMES, and writes the outcome of each to
+# results.tsv: passed, failed, hung or crashed. Tests without a reliable outcome are put back into the queue. ALONE is 1
+# for a test that runs again in its own process.
 judge() {
     local program=$1 names=$2 alone=$3 log=$2.log name rc unfinished first why size part_file
     local label; label=$(basename "$program")
@@ -58,15 +67,16 @@ judge() {
     sed -n 's/^test \(.*\) \.\.\. ok$/\1/p' "$log" | while read -r name; do note passed "$name"; done
     sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log" >"$names.failed"
     if [ "$rc" != 0 ] && [ "$rc" != 101 ]; then
-        # the last one that has begun and has not ended; the program's own words may follow on its line
+        # the last test that has begun and not ended; output of the program may follow on its line
         unfinished=$(sed -n 's/^test \([^ ]*\) \.\.\. .*/\1/p' "$log" | tail -1)
         grep -qE "^test $unfinished \.\.\. .*(ok|FAILED|ignored.*)$" "$log" && unfinished=
-        # without such a name the first one that has no result takes the blame, or the same tests would be run for ever
+        # without such a test, the first test without a result counts as hung or crashed; otherwise the same tests would
+        # run again forever
         [ -n "$unfinished" ] || unfinished=$(without_result | head -1)
         if [ -n "$unfinished" ]; then
             [ "$rc" = 124 ] && note hung "$unfinished" || note crashed "$unfinished"
             why=$(tail -n 25 "$log.err")
-            # in one write, so that words of several processes do not mix
+            # a single write, so that lines of several processes do not mix
             printf '%s\n%s\n' "---- $label $unfinished: $([ "$rc" = 124 ] && echo hung || echo "ended with status $rc")" "$why" >>"$results/failures.log"
         fi
         without_result | grep -vxF -- "${unfinished:- }" >"$names.again"
@@ -86,14 +96,14 @@ judge() {
         fi
     fi
     if [ ! -e "$names.again" ]; then
-        # a program that ends in good order and says nothing of a test
+        # the program ended normally, but did not report these tests
         without_result | while read -r name; do
             note crashed "$name"
-            printf '%s\n%s\n' "---- $label $name" "the program ended without a word of it" >>"$results/failures.log"
+            printf '%s\n%s\n' "---- $label $name" "the program ended without a result of this test" >>"$results/failures.log"
         done
     fi
-    # after the tests that have not run yet, because tests of the same op may hang too; then each in its own process, so
-    # that several processes wait for them at the same time
+    # these tests run after the tests that have not run yet, because tests of the same op may hang too. After a hang,
+    # each test is a separate file of the queue, so that several processes can wait for hanging tests at the same time.
     if [ -s "$names.again" ]; then
         [ "$rc" = 124 ] && size=1 || size=1000
         split -l "$size" -a 4 -d "$names.again" "$names.part."
@@ -106,7 +116,7 @@ judge() {
     return 0
 }
 
-# Names of the list that the log has no result for.
+# Prints the names of the tests without a result in the log.
 without_result() {
     sed -n 's/^test \(.*\) \.\.\. \(ok\|FAILED\|ignored.*\)$/\1/p' "$log" | grep -vxFf - "$names"
 }
@@ -116,13 +126,13 @@ if [ "$part" = --queue ]; then
     mkdir -p "$busy"
     while :; do
         : >"$busy/$$"
-        # moving a file takes it: nobody else gets it
+        # moving the file out of the queue ensures that no other process takes it
         taken=
         for file in "$queue"/*; do
             [ -f "$file" ] && mv "$file" "$mine/" 2>/dev/null && taken=$mine/$(basename "$file") && break
         done
         if [ -z "$taken" ]; then
-            # a process that is still at work may put tests back into the queue
+            # a process that is still running tests may put tests back into the queue
             rm -f "$busy/$$"
             [ -n "$(ls -A "$busy")" ] || break
             sleep 0.2
@@ -153,7 +163,7 @@ say() {
     printf '%s\n' "[$((SECONDS - begin)) s] $*" >>"$results/summary.txt" 2>/dev/null
 }
 
-# Everything so far in one file; the one before stays until the new one is whole.
+# Packs all results so far into one file. The previous file is replaced only when the new file is complete.
 pack() {
     local log
     for log in "$results"/*.log; do
@@ -167,7 +177,7 @@ pack() {
     say "the results cannot be packed into $out: is the disk full? ($(df -h "$out" 2>/dev/null | awk 'END {print $4 " left"}'))"
 }
 
-# step NAME MOST COMMAND..: for so many seconds at most, and no longer than the budget
+# step NAME MOST COMMAND..: runs a command for at most MOST seconds, and no longer than the budget allows
 step() {
     local name=$1 most=$2 start=$SECONDS left rc how
     shift 2
@@ -179,7 +189,7 @@ step() {
     fi
     [ "$most" -gt "$left" ] && most=$left
     steps=$((steps + 1))
-    # a program that writes without end does not fill the disk
+    # limits the size of files, so that a program that writes without end does not fill the disk
     (ulimit -f ${FILE_LIMIT:-262144} 2>/dev/null; exec timeout -k 3 "$most" "$@") >"$results/$name.log" 2>&1 </dev/null
     rc=$?
     case $rc in
@@ -203,17 +213,16 @@ kernels() {
 
 outcome() { grep -c "^$1	" "$results/results.tsv" 2>/dev/null || true; }
 
-# The tests of some programs, several processes at a time, from a queue.
+# tests NAME MOST PROGRAM..: runs the tests of the programs as one step, in several processes that share a queue
 tests() {
     local name=$1 most=$2 queue=$work/queue-$1 program label
     shift 2
     mkdir -p "$queue"
     for program in "$@"; do
         label=$(basename "$program")
-        # programs with few, long tests are dealt out one by one
         timeout 20 "$program" --list --format terse 2>/dev/null | sed -n 's/: test$//p' >"$work/names"
         sed "s/^/$label	/" "$work/names" >>"$results/planned.tsv"
-        # names that are beside each other use the same kernels
+        # neighbouring tests use the same kernels, so a file has 20 of them, or 4 if the program has few, long tests
         if [ "$(wc -l <"$work/names")" -gt 500 ]; then size=20; else size=4; fi
         split -l "$size" -a 4 -d "$work/names" "$queue/$label."
     done
@@ -242,12 +251,12 @@ summarise() {
     pack
 }
 
-# ---- where the libraries are; named, as packages may be another user's ----
+# ---- the folder of the libraries, which must be named because another user may own the packages ----
 if [ -z "${CUDA_HOME:-}" ]; then
     site=$(timeout 20 python3 -c 'import nvidia, os; print(os.path.dirname(list(nvidia.__path__)[0]))' 2>/dev/null)
     if [ -n "$site" ]; then export CUDA_HOME=$site; elif [ -d /usr/local/cuda ]; then export CUDA_HOME=/usr/local/cuda; fi
 fi
-# compiled kernels are used where nobody else can write: in a copy that is this user's
+# kernels are only loaded from folders to which no other user can write, so they are copied
 mkdir -p "$work/cache"
 cp -r "${KERNELS:-$here/kernels}/." "$work/cache/" && chmod -R go-w "$work/cache"
 export BACKENDS_CACHE=$work/cache CARGO_MANIFEST_DIR=$here BACKENDS_REQUIRE=cuda,nvrtc BACKENDS_CUDA_KERNELS=$work/asked BACKENDS_ULPS=$results/ulps.tsv
@@ -269,7 +278,7 @@ step machine 40 bash -c 'machine "$1"' _ "$out"
 grep -E '^(date|device|driver|torch|cupy): ' "$results/machine.log" | while read -r line; do say "$line"; done
 
 if [ "$part" = correctness ]; then
-    # one op of each library, and a kernel: where this fails nothing else is worth its time
+    # one op of each library and one kernel; if these tests fail, no other step runs
     smoke=(add::float32 matmul::float32 fft::complex64 cholesky::float64 svd::float64)
     step smoke 60 "$here/tests/cuda" --exact "${smoke[@]/#/conformance::}"
     if ! grep -q "^test result: ok. ${#smoke[@]} passed" "$results/smoke.log"; then
@@ -297,7 +306,7 @@ if [ "$part" = correctness ]; then
         say "memcheck, racecheck: left out, as there is no compute-sanitizer"
     fi
 else
-    # GPU_BENCH_ARGS: fewer sizes, on a device that takes hours for the large ones
+    # GPU_BENCH_ARGS can select fewer sizes, for a device on which the large sizes take hours
     step ours 70 "$here/benches/gpu" --json "$results/ours.jsonl" ${GPU_BENCH_ARGS:-}
     kernels
     for library in cupy torch; do

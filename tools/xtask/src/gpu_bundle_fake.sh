@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stands for a test program of the bundle where its script is tested: tests whose names say how they end.
+# Replaces a test program of the bundle in the tests of the bundle's script. The name of a test determines its outcome.
 if [ "$1" = --list ]; then
     for test in add::float32 add::int32 matmul::float32 fft::complex64 cholesky::float64 svd::float64 \
         sum::wrong tril::faulty pad::after exp::after scan::hangs sin::after2 label::crashes cos::after3; do
@@ -15,7 +15,7 @@ for test in "$@"; do
     case $test in --exact | --test-threads | 1) continue ;; esac
     printf 'test %s ... ' "$test"
     [ -n "${BACKENDS_CUDA_KERNELS:-}" ] && : >"$BACKENDS_CUDA_KERNELS/${test//:/_}.asked"
-    # as a driver may do it
+    # a driver may print in the middle of a line of a test
     case $test in *faulty) echo "driver: an illegal access" >&2 ;; esac
     why=
     [ -n "$faulty" ] && why="a later call: DriverError(CUDA_ERROR_ILLEGAL_ADDRESS)"

@@ -6,8 +6,8 @@ const int WARPS = 8;
 
 #define FOR_EACH_TILE(tile, n) for (u64 tile = blockIdx.x; tile * TILE < n; tile += gridDim.x)
 
-// Counts the threads of the block whose `yes` is true. Returns the count of the threads before this one; `all` gets the
-// count of the whole block.
+// Counts the threads whose `yes` is true. Returns the count of the threads before this one; `all` gets the count of the
+// whole block.
 inline u32 rank_in_block(bool yes, u32& all) {
     __shared__ u32 counts[WARPS];
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -1,4 +1,4 @@
-// Scalar functions of complex numbers, by the formulas that the CPU uses. Branch cuts are those of C99 and NumPy.
+// Scalar functions of complex numbers, by the formulas that the CPU uses. They have the branch cuts of C99 and NumPy.
 
 #define C template <typename R> complex<R>
 

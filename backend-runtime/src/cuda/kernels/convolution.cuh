@@ -35,7 +35,7 @@ inline u64 split(u64& rest, u64 by, Divisor divisor, bool is_small) {
     return least;
 }
 
-// The channels and the position that belong to a work item.
+// The channels and the position of a work item.
 struct Where {
     u64 batch, group, first, few, plane;
     i64 at[3];
@@ -190,8 +190,8 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// What is computed from each window: its largest element, its mean over all taps, or its mean over the taps that lie
-// on elements of the array.
+// The result for each window: its largest element, its mean over all taps, or its mean over the taps that lie on
+// elements of the array.
 enum { LARGEST, MEAN, MEAN_INSIDE };
 template <int REDUCE, typename T>
 __global__ void __launch_bounds__(256) pooled(T* __restrict__ out, const T* __restrict__ x, const __grid_constant__ Convolution c) {

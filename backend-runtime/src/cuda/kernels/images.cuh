@@ -91,7 +91,7 @@ inline i64 folded_index(i64 index, i64 len, u32 mode) {
 }
 
 // The weights of the coefficients around a position: values of B-splines. `t` is the distance from the middle
-// coefficient (of an even number, the first of the two middle ones) to the position.
+// coefficient to the position, or from the first of the two middle coefficients if their number is even.
 template <int W, typename R> void spline_weights(u32 order, R t, R (&w)[W]) {
     if (W == 2) {
         w[0] = 1 - t;

@@ -302,8 +302,8 @@ void find_weights(const Job<AXES>& job, const i64* records, const complex<R>* va
     }
 }
 
-// Returns the number of cells from the first cell of a neighbourhood, whose index has the remainder `first`, to the
-// cell with the remainder `mine`. The remainders are those by `by`.
+// Returns the number of cells from the first cell of a neighbourhood to the cell of this thread. Their indices have the
+// remainders `first` and `mine` after division by `by`.
 inline u32 distance(u32 mine, u32 first, u32 by) { return mine >= first ? mine - first : mine + by - first; }
 
 // Adds the weighted values of `here` points to those cells of a slab that the thread owns. The slab has the indices

@@ -98,7 +98,7 @@ inline double poly_digamma_tail(double x) {
     return p;
 }
 
-// Polynomial for J0(x) / x^0, divided by the factors of four roots, in powers of x^2 / 32 - 1, for x up to 8.
+// Polynomial for J0(x), divided by the factors of four roots, in powers of x^2 / 32 - 1, for x up to 8.
 inline double poly_j0_near(double x) {
     double p = 3.3980442266119556e-19;
     p = fma(p, x, -1.0529659255281229e-17);
@@ -153,7 +153,7 @@ inline double poly_j0_sine(double x) {
     return p;
 }
 
-// Polynomial for I0(x) / x^0 in powers of x^2 / 64, for x <= 8.
+// Polynomial for I0(x) in powers of x^2 / 64, for x <= 8.
 inline double poly_i0_near(double x) {
     double p = 1.0605388721573012e-06;
     p = fma(p, x, 8.122468157711771e-06);
@@ -202,7 +202,7 @@ inline double poly_i0_far(double x) {
     return p;
 }
 
-// Polynomial for J1(x) / x^1, divided by the factors of four roots, in powers of x^2 / 32 - 1, for x up to 8.
+// Polynomial for J1(x) / x, divided by the factors of four roots, in powers of x^2 / 32 - 1, for x up to 8.
 inline double poly_j1_near(double x) {
     double p = 9.583873430054238e-21;
     p = fma(p, x, -3.1341273026734423e-19);
@@ -257,7 +257,7 @@ inline double poly_j1_sine(double x) {
     return p;
 }
 
-// Polynomial for I1(x) / x^1 in powers of x^2 / 64, for x <= 8.
+// Polynomial for I1(x) / x in powers of x^2 / 64, for x <= 8.
 inline double poly_i1_near(double x) {
     double p = 3.2573808403756984e-08;
     p = fma(p, x, 2.747330636977141e-07);

@@ -1,9 +1,11 @@
 // Numbering of connected regions, and distances to the background, which are the false elements. In the program, this
 // text follows `compact.cuh` and `lanes.cuh`.
 
-// ---- connected regions ---- Union-find over the elements: each element of a region has a parent, an element of the
-// same region that is not after it in C order. So the first element of a region becomes the root of all its elements,
-// whatever the order of the threads. A load that comes late sees an older parent, which is also valid.
+// ---- connected regions ----
+
+// Union-find over the elements: each element of a region has a parent, an element of the same region that is not after
+// it in C order. So the first element of a region becomes the root of all its elements, in any order of the threads. A
+// thread may load an outdated parent, which is also valid.
 
 // The parent of an element that belongs to no region: the largest number.
 template <typename P> P nothing() { return ~P(0); }
@@ -25,14 +27,14 @@ template <typename P> void unite(P* parents, P a, P b) {
         }
         const P old = atomicMin(parents + a, b);
         if (old == a) return;
-        // another thread has given `a` a parent meanwhile; joins that parent with `b` instead
+        // another thread has set the parent of `a` in the meantime, so this parent is joined with `b` instead
         a = old;
     }
 }
 
 struct Neighbour {
-    // distance to the neighbour in memory; the axes along which the neighbour is before the element, and those along
-    // which it is behind it, as bits (the lowest bit is the innermost axis)
+    // distance to the neighbour in memory; the axes along which the neighbour is before the element, and the axes along
+    // which it is after the element, as bits (the lowest bit is the innermost axis)
     i64 apart;
     u32 before, behind;
 };

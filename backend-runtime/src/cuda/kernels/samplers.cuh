@@ -1,7 +1,7 @@
 // Distributions whose numbers take a varying number of draws, so that each element has its own stream of random
 // numbers. The code matches the crate's `random::samplers` operation by operation, and the compiler must not contract
-// multiplications and additions, so that both give the same bits. Exponentials and logarithms therefore also match
-// those of the CPU (`scalar/real/exp.rs`, `scalar/real/log.rs`); the device's own are not used.
+// multiplications and additions, so that both give the same bits. Exponentials and logarithms are therefore computed as
+// on the CPU (`scalar/real/exp.rs`, `scalar/real/log.rs`), and not by the device's functions.
 
 // ---- exponentials and logarithms ----
 
@@ -464,7 +464,7 @@ template <typename P> __global__ void to_shares(const P* weights, i64 stride, u6
 }
 
 // Draws rows of multinomial counts, with one thread per row. The count of a category is a binomial number; its number
-// of trials is what the earlier categories have left.
+// of trials is reduced by the counts of the earlier categories.
 __global__ void __launch_bounds__(256)
     multinomial(i64* out, u64 rows, const Position from, const double* shares, u64 count, double n) {
     for (u64 row = blockIdx.x * u64(blockDim.x) + threadIdx.x; row < rows; row += gridDim.x * u64(blockDim.x)) {

@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-// ---- what sorted keys are used for ----
+// ---- ops on sorted keys ----
 
 // Marks each sorted key that is the first with its value. Every NaN counts as a new value.
 template <typename T>

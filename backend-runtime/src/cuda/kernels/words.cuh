@@ -1,6 +1,6 @@
-// The scalar functions ("words") of the ops: one overload of `op_word` for every dtype that has the word. It means the
-// same as the method of this name of the Rust traits. Programs are compiled without contraction of products and sums
-// (fused multiply-add), so that results of exact functions equal the CPU's.
+// The scalar functions ("words") of the ops: one overload of `op_word` for every dtype that has the word. It computes
+// the same function as the method `word` of the Rust traits. Programs are compiled without contraction of products and
+// sums (fused multiply-add), so that results of exact functions equal the CPU's.
 
 // ---- every dtype but the complex ones ----
 

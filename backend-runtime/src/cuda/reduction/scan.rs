@@ -89,7 +89,7 @@ pub(crate) fn running_count(b: &Cuda, op: &'static str, mask: &RawArray) -> Resu
     Ok(out)
 }
 
-/// Allocates the result of an op. Its axes have the same memory order as the axes of `x`.
+/// Allocates the result of an op. The axes of the result have the same memory order as the axes of `x`.
 fn result(b: &Cuda, op: &'static str, x: &RawArray, shape: Vec<usize>, dtype: DType) -> Result<RawArray> {
     b.check(op, x)?;
     let order = in_memory(x, (0..shape.len()).collect());

@@ -1,7 +1,7 @@
-"""Bins of distributions, by SciPy, that the tests of random numbers count in: `python3 reference.py > distributions.txt`.
+"""Computes the bins for the tests of random numbers, by SciPy: `python3 reference.py > distributions.txt`.
 
-A line is the distribution, its parameters as a sampler takes them, its mean and deviation, the edges of the bins and their
-probabilities: a number is in the first bin whose edge it does not exceed.
+Each line has a distribution, the parameters of its sampler, its mean and standard deviation, and the edges and the
+probabilities of the bins. A number is in the first bin whose edge it does not exceed.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ BINS = 20
 
 for name, own, shared, d in CASES:
     edges = np.unique(d.ppf(np.arange(1, BINS) / BINS))
-    # what is rounded to 0 is in the first bin, what is rounded to 1 in the last
+    # numbers that are rounded to 0 are in the first bin, and numbers that are rounded to 1 are in the last bin
     edges = edges[edges > 1e-300] if name in ("gamma", "beta") else edges
     edges = edges[edges < 1 - 1e-10] if name == "beta" else edges
     probabilities = np.diff(np.concatenate(([0], d.cdf(edges), [1])))

@@ -96,7 +96,7 @@ pub const J0_SQUARE_3: f32 = 74.88701;
 /// Square of the fourth positive root of `J0`.
 pub const J0_SQUARE_4: f32 = 139.04028;
 
-/// Polynomial for `J0(x) / x^0`, divided by the factors of four roots, in powers of `x^2 / 32 - 1`, for `x` up to 8.
+/// Polynomial for `J0(x)`, divided by the factors of four roots, in powers of `x^2 / 32 - 1`, for `x` up to 8.
 pub const J0_NEAR: [f32; 8] = [
     2.4909258e-07,
     -2.0143813e-07,
@@ -114,7 +114,7 @@ pub const J0_COSINE: [f32; 5] = [1.0, -0.0010986286, 2.7345115e-05, -2.0733723e-
 /// Polynomial for `x Q` in powers of `64 / x^2`, for `x` from 8 on. `J0(x) sqrt(pi x / 2)` is `P cos(a) - Q sin(a)`.
 pub const J0_SINE: [f32; 5] = [-0.125, 0.001144391, -5.528924e-05, 6.096881e-06, -7.479274e-07];
 
-/// Polynomial for `I0(x) / x^0` in powers of `x^2 / 64`, for `x <= 8`.
+/// Polynomial for `I0(x)` in powers of `x^2 / 64`, for `x <= 8`.
 pub const I0_NEAR: [f32; 11] =
     [1.0, 16.0, 64.00001, 113.777565, 113.780235, 72.80222, 32.42184, 10.4327755, 2.834331, 0.35872722, 0.15640981];
 
@@ -150,7 +150,7 @@ pub const J1_SQUARE_3: f32 = 103.49945;
 /// Square of the fourth positive root of `J1`.
 pub const J1_SQUARE_4: f32 = 177.52077;
 
-/// Polynomial for `J1(x) / x^1`, divided by the factors of four roots, in powers of `x^2 / 32 - 1`, for `x` up to 8.
+/// Polynomial for `J1(x) / x`, divided by the factors of four roots, in powers of `x^2 / 32 - 1`, for `x` up to 8.
 pub const J1_NEAR: [f32; 8] = [
     1.874059e-08,
     -1.34175995e-08,
@@ -168,7 +168,7 @@ pub const J1_COSINE: [f32; 5] = [1.0, 0.00183105, -3.5163976e-05, 2.4575222e-06,
 /// Polynomial for `x Q` in powers of `64 / x^2`, for `x` from 8 on. `J1(x) sqrt(pi x / 2)` is `P cos(a) - Q sin(a)`.
 pub const J1_SINE: [f32; 5] = [0.375, -0.0016021527, 6.759365e-05, -7.058324e-06, 8.4626845e-07];
 
-/// Polynomial for `I1(x) / x^1` in powers of `x^2 / 64`, for `x <= 8`.
+/// Polynomial for `I1(x) / x` in powers of `x^2 / 64`, for `x <= 8`.
 pub const I1_NEAR: [f32; 11] = [
     0.5,
     4.0,

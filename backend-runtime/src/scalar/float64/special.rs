@@ -142,7 +142,7 @@ pub const J0_SQUARE_3: f64 = 74.88700679069518;
 /// Square of the fourth positive root of `J0`.
 pub const J0_SQUARE_4: f64 = 139.04028442645986;
 
-/// Polynomial for `J0(x) / x^0`, divided by the factors of four roots, in powers of `x^2 / 32 - 1`, for `x` up to 8.
+/// Polynomial for `J0(x)`, divided by the factors of four roots, in powers of `x^2 / 32 - 1`, for `x` up to 8.
 pub const J0_NEAR: [f64; 13] = [
     2.490925929179199e-07,
     -2.0143812740844394e-07,
@@ -194,7 +194,7 @@ pub const J0_SINE: [f64; 13] = [
     -1.1632883282903329e-09,
 ];
 
-/// Polynomial for `I0(x) / x^0` in powers of `x^2 / 64`, for `x <= 8`.
+/// Polynomial for `I0(x)` in powers of `x^2 / 64`, for `x <= 8`.
 pub const I0_NEAR: [f64; 16] = [
     1.0,
     16.0,
@@ -259,7 +259,7 @@ pub const J1_SQUARE_3: f64 = 103.49945389513658;
 /// Square of the fourth positive root of `J1`.
 pub const J1_SQUARE_4: f64 = 177.52076681380464;
 
-/// Polynomial for `J1(x) / x^1`, divided by the factors of four roots, in powers of `x^2 / 32 - 1`, for `x` up to 8.
+/// Polynomial for `J1(x) / x`, divided by the factors of four roots, in powers of `x^2 / 32 - 1`, for `x` up to 8.
 pub const J1_NEAR: [f64; 13] = [
     1.8740589011123988e-08,
     -1.341759947298079e-08,
@@ -311,7 +311,7 @@ pub const J1_SINE: [f64; 13] = [
     1.232073483117616e-09,
 ];
 
-/// Polynomial for `I1(x) / x^1` in powers of `x^2 / 64`, for `x <= 8`.
+/// Polynomial for `I1(x) / x` in powers of `x^2 / 64`, for `x <= 8`.
 pub const I1_NEAR: [f64; 16] = [
     0.5,
     4.0,

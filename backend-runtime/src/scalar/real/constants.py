@@ -14,7 +14,7 @@ mp.mp.dps = 60
 
 
 def solve(f, weight, xs, degree):
-    """Returns the coefficients of the polynomial whose weighted error has one size and alternating signs at `xs`."""
+    """Returns the coefficients of the polynomial whose weighted errors at `xs` have one size and alternating signs."""
     n = degree + 2
     a, b = mp.matrix(n, n), mp.matrix(n, 1)
     for i, x in enumerate(xs):

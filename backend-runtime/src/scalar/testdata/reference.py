@@ -1,7 +1,8 @@
 """Writes the reference values of the scalar tests: float32.txt, float64.txt, complex64.txt and complex128.txt.
 
-A line is a word, its arguments and its correctly rounded result, as the bits of the numbers in hexadecimal; of complex
-numbers the real and then the imaginary part. Needs mpmath. The arguments are the same at every run.
+Each line has a word (a scalar function), its arguments and its correctly rounded result. Numbers are written as their
+bits in hexadecimal, and complex numbers as the real part and then the imaginary part. The script needs mpmath. The
+arguments are the same at every run.
 """
 
 import os
@@ -17,7 +18,7 @@ BOTTOM = {32: 1.5e-45, 64: 5e-324}
 
 
 def nearest(x, width):
-    """The nearest number of the format, ties to even, as a float; its overflow is infinite."""
+    """Rounds to the nearest number of the format, ties to even, and returns it as a float. An overflow is infinite."""
     x = mp.mpf(x)
     if x == 0:
         return 0.0
@@ -39,13 +40,13 @@ def bits(x, width):
 
 
 def precise(f, *x):
-    """The function with enough digits for arguments of any size."""
+    """Computes the function with enough digits for arguments of any size."""
     with mp.workprec(2600):
         return f(*[mp.mpc(v) if isinstance(v, complex) else mp.mpf(v) for v in x])
 
 
 def near(f, *x):
-    """As `precise`, with fewer digits: for functions that take long, of arguments that are not huge."""
+    """Like `precise`, but with fewer digits: for slow functions whose arguments are not huge."""
     with mp.workdps(120):
         return mp.re(f(*[mp.mpf(v) for v in x]))
 
@@ -80,7 +81,7 @@ BINARY = {"pow": mp.power, "hypot": lambda x, y: mp.sqrt(x * x + y * y), "atan2"
 
 
 def spread(low, high, n, both=False):
-    """n numbers evenly spaced by their logarithms."""
+    """`n` numbers with evenly spaced logarithms."""
     ratio = mp.mpf(high) / low
     values = [float(mp.mpf(low) * ratio ** (mp.mpf(i) / (n - 1))) for i in range(n)]
     return [v if i % 2 else -v for i, v in enumerate(values)] if both else values
@@ -175,7 +176,7 @@ def pairs(word, width, dice):
 
 
 def complex_arguments(word, width, dice):
-    """Points of all sizes, near 1, -1, i and the unit circle, and in the far reaches of the function."""
+    """Points of all magnitudes, near 1, -1, i and the unit circle, and close to overflow."""
     small = {32: -30, 64: -200}[width]
     part = lambda low, high: 2.0 ** dice.uniform(low, high) * dice.choice([-1, 1])
     points = [complex(dice.uniform(-4, 4), dice.uniform(-4, 4)) for _ in range(16)]

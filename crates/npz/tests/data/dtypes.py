@@ -1,4 +1,4 @@
-"""Makes dtypes.npz: the same numbers in every dtype, in both orders of axes and of bytes, as NumPy writes them.
+"""Makes dtypes.npz by NumPy: the same numbers in every dtype, in both memory orders and both byte orders.
 
     pip install numpy ml_dtypes && python dtypes.py
 """
@@ -17,7 +17,7 @@ for name in NAMES + ["bfloat16"]:
     x = x.astype(dtype)
     for order in "CF":
         arrays[f"{name}_{order}_little"] = np.array(x, order=order)
-        if name != "bfloat16":  # which has one order of bytes
+        if name != "bfloat16":  # ml_dtypes has only one byte order of bfloat16
             arrays[f"{name}_{order}_big"] = np.array(x.astype(dtype.newbyteorder(">")), order=order)
 arrays["scalar"] = np.float64(2.5)
 arrays["empty"] = np.zeros((3, 0), np.float32)
