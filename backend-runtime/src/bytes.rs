@@ -110,7 +110,7 @@ pub fn to_array<T: Element>(op: &'static str, shape: &[usize], bytes: &[u8]) -> 
     elements.try_reserve_exact(count).map_err(|_| Error::memory(op, bytes.len()))?;
     extend(op, &mut elements, bytes)?;
     let array = ArrayD::from_shape_vec(IxDyn(shape), elements);
-    Ok(array.map_err(|_| Error::shape(op, shape, "cannot be that of an array"))?.into_shared())
+    Ok(array.map_err(|_| Error::shape(op, shape, "cannot be the shape of an array"))?.into_shared())
 }
 
 #[cfg(test)]

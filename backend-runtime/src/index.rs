@@ -218,7 +218,7 @@ impl<'a, B: Arrays> Indices<'a, B> {
 /// [`Index`] or [`Slice`].
 #[diagnostic::on_unimplemented(
     message = "an index of an array of `{B}` is a list `ix![..]`, and not `{Self}`",
-    note = "write `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`, with what is needed of that"
+    note = "write a list such as `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`, which has all kinds of items"
 )]
 pub trait IntoIndices<B: Arrays> {
     /// Returns the list, borrowed from `self`.

@@ -122,8 +122,8 @@ impl AxisList {
 /// One axis, of any integer type. Negative axes count from the end. An axis beyond the range of `isize` is out of range
 /// for every array.
 #[diagnostic::on_unimplemented(
-    message = "an axis is an integer, and `{Self}` is none",
-    note = "this op works along one axis; those that take several, or `..` for all, say `impl Into<Axes>`"
+    message = "an axis is an integer, and not `{Self}`",
+    note = "this op works along one axis; ops that take several axes, or `..`, have a parameter `impl Into<Axes>`"
 )]
 pub trait IntoAxis {
     /// Returns the axis, clamped to the range of `isize`.
@@ -132,8 +132,8 @@ pub trait IntoAxis {
 
 /// One axis, of any integer type, or `..`, which flattens the array in C order.
 #[diagnostic::on_unimplemented(
-    message = "this op goes along one axis, an integer, or with `..` over the array as one row; `{Self}` is neither",
-    note = "ops that take several axes say `impl Into<Axes>`"
+    message = "this op takes one axis (an integer), or `..` for the flattened array, and not `{Self}`",
+    note = "ops that take several axes have a parameter `impl Into<Axes>`"
 )]
 pub trait IntoAxisOrAll {
     /// Returns the axis; `None` if the array is to be flattened.
@@ -213,7 +213,7 @@ impl<N, S: Numbers<N> + ?Sized> Numbers<N> for &S {
 /// shifts, and lengths of which one may be -1. An empty list needs a type, like any list in Rust: `[0_usize; 0]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither an integer nor a list of integers",
-    note = "write a number, an array such as `[2, -1]`, a slice or a `Vec`; a list with -1 is one of a signed type: `[n as isize, -1]`"
+    note = "write a number, an array such as `[2, -1]`, a slice or a `Vec`; a list with -1 needs a signed type: `[n as isize, -1]`"
 )]
 pub trait SignedNumbers {
     /// Returns the numbers, in order.
@@ -255,7 +255,7 @@ impl Widths {
 /// Types that convert to border widths: `1`, a pair `(1, 2)` for all axes, or a pair for each axis, `[(1, 2), (0, 1)]`.
 /// A single width may also be in brackets.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no width of borders",
+    message = "`{Self}` is not a width of borders",
     note = "write a number, a pair such as `(1, 2)`, or a pair for each axis: `[(1, 2), (0, 1)]`"
 )]
 pub trait IntoWidths {

@@ -37,7 +37,7 @@ impl Part for [Slice] {
         if spans.iter().any(|span| span.drop || span.step != 1) {
             return Err(Error::argument(
                 op,
-                "a part must be made of ranges without a step; write `i..i + 1` for a lone index `i`",
+                "a part must be made of ranges without a step; write `i..i + 1` for a single index `i`",
             ));
         }
         Ok(spans.into_iter().map(|span| span.start..span.start + span.len).collect())

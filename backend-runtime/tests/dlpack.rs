@@ -385,7 +385,7 @@ fn mistakes_free_the_tensor<B: Arrays>(b: &B) {
     // gives a tensor of another dtype, and then a tensor on another device
     let (tensor, deleted) = give(&|t| t.dl_tensor.device = device);
     let refused = b.from_dlpack::<f32>(tensor.unwrap()).unwrap_err();
-    let why = "from_dlpack: the tensor is of float64, and an array of float32 is asked for";
+    let why = "from_dlpack: the tensor has the dtype float64, but an array of float32 is requested";
     assert_eq!((refused.to_string().as_str(), count(deleted)), (why, 1));
     let elsewhere = if on_host { DLDevice::cuda(0) } else { DLDevice::CPU };
     for elsewhere in [elsewhere, DLDevice::cuda(77), DLDevice { device_type: 4, device_id: 1 }] {
@@ -414,16 +414,16 @@ fn bad_tensors_are_refused_and_freed_once() {
         (|t| t.version.major = 2, "a tensor of DLPack 2.1, of which only 1.x is known"),
         (|t| t.version.major = 0, "a tensor of DLPack 0.1"),
         (|t| t.dl_tensor.data = ptr::null_mut(), "a tensor of shape [2, 3] without memory"),
-        (|t| t.dl_tensor.dtype.lanes = 2, "no dtype is DLPack's float of 64 bits and 2 lanes"),
+        (|t| t.dl_tensor.dtype.lanes = 2, "no dtype matches DLPack's float of 64 bits and 2 lanes"),
         (|t| t.dl_tensor.dtype.bits = 80, "float of 80 bits"),
         (|t| t.dl_tensor.dtype = DLDataType { code: 17, bits: 4, lanes: 1 }, "float4_e2m1fn of 4 bits"),
         (|t| t.dl_tensor.dtype.code = 200, "code 200 of 64 bits"),
         (|t| t.dl_tensor.ndim = -2, "a tensor of -2 axes"),
-        (|t| t.dl_tensor.shape = ptr::null_mut(), "a tensor of 2 axes without their lengths"),
+        (|t| t.dl_tensor.shape = ptr::null_mut(), "a tensor of 2 axes without a shape"),
         // SAFETY: the shape has two numbers.
         (|t| unsafe { *t.dl_tensor.shape = -1 }, "[-1, 3] is no shape"),
         // SAFETY: the strides have two numbers.
-        (|t| unsafe { *t.dl_tensor.strides = i64::MAX }, "lead out of memory"),
+        (|t| unsafe { *t.dl_tensor.strides = i64::MAX }, "exceed the address space"),
     ];
     for (change, why) in cases {
         let (tensor, deleted) = Peer::new(&numbers::<f64>(&[2, 3])).give::<f64>(change);

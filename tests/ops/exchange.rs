@@ -79,7 +79,7 @@ fn tensors_go_in_and_out_of_a_backend_chosen_at_run_time() -> Result<()> {
         assert_eq!((any.dtype(), any.shape(&b)), (DType::Float64, &[5000][..]));
         assert!(any.to_dlpack(&b, CopyMode::IfNeeded)?.is_read_only());
         let refused = b.from_dlpack::<i8>(b.to_dlpack(&x)?).unwrap_err().to_string();
-        assert_eq!(refused, "from_dlpack: the tensor is of float64, and an array of int8 is asked for");
+        assert_eq!(refused, "from_dlpack: the tensor has the dtype float64, but an array of int8 is requested");
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ fn told<B: Backend, T>(b: &B, outcome: Result<T>) -> String {
 fn refusals<B: Backend>(b: &B) -> Checked {
     let x = b.arange(0, 6, 1).and_then(|x| b.reshape(&x, [2, 3]))?;
     let (nothing, point) = (b.zeros::<f64>([0, 0])?, b.asarray(1.5)?);
-    assert_eq!(said(b.expand_dims(&x, ..)), "expand_dims: `axis` is `..`, but must name the places of the new axes");
+    assert_eq!(said(b.expand_dims(&x, ..)), "expand_dims: `axis` is `..`, but must give the positions of the new axes");
     assert_eq!(said(b.squeeze(&x, 1)), "squeeze: shape [2, 3] must have length 1 along axis 1");
     assert_eq!(said(b.sum(&x, 2)), "sum: axis 2 is out of range for 2 dimensions");
     assert_eq!(said(b.sum(&x, [0, -2])), "sum: axis 0 is given twice");
@@ -99,7 +99,7 @@ fn sentences<B: Backend>(b: &B) -> Checked {
             said(b.max_pool_with(&images, [2, 2], MaxPoolOptions::new().padding([2, 2]))),
             "max_pool: `padding` is 2, but must be at most half of the window length 2",
         ),
-        (said(b.trace(&row)), "trace: shape [3] must have at least two axes, those of a matrix"),
+        (said(b.trace(&row)), "trace: shape [3] must have at least two axes, the axes of a matrix"),
         (said(b.inv(&x)), "inv: shape [2, 3] must have last two axes of the same length: square matrices"),
         (
             said(b.cross(b.permute_dims(&x, ..)?, b.permute_dims(&x, ..)?)),

@@ -45,8 +45,9 @@ impl Device {
         let unavailable = |error: result::DriverError| {
             Error::unavailable("cuda", format!("no device {ordinal}: the driver says {error}")).caused_by(error)
         };
-        i32::try_from(ordinal)
-            .map_err(|_| Error::argument("new", format!("the ordinal is {ordinal}, but must be that of a GPU")))?;
+        i32::try_from(ordinal).map_err(|_| {
+            Error::argument("new", format!("the ordinal is {ordinal}, but must be the ordinal of a GPU"))
+        })?;
         let context = CudaContext::new(ordinal).map_err(unavailable)?;
         // SAFETY: everything runs on one stream, so cudarc's events, which order work between streams, are not needed.
         unsafe { context.disable_event_tracking() };

@@ -14,7 +14,7 @@ pub(crate) fn info(backend: &'static str, device: String, ordinal: usize) -> Res
     threads::refuse_forked(backend)?;
     result::init().checked(OP)?;
     let number = i32::try_from(ordinal)
-        .map_err(|_| Error::argument(OP, format!("the ordinal is {ordinal}, but must be that of a GPU")))?;
+        .map_err(|_| Error::argument(OP, format!("the ordinal is {ordinal}, but must be the ordinal of a GPU")))?;
     let gpu = result::device::get(number).checked(OP)?;
     let mut info = DeviceInfo::new(backend, device, DeviceKind::Gpu, result::device::get_name(gpu).checked(OP)?);
     // SAFETY: the driver returned the handle `gpu`, so it is valid.
@@ -38,7 +38,7 @@ pub(super) fn uuid(ordinal: usize) -> Result<[u8; 16]> {
     Library::Driver.load()?;
     result::init().checked(OP)?;
     let number = i32::try_from(ordinal)
-        .map_err(|_| Error::argument(OP, format!("the ordinal is {ordinal}, but must be that of a GPU")))?;
+        .map_err(|_| Error::argument(OP, format!("the ordinal is {ordinal}, but must be the ordinal of a GPU")))?;
     let uuid = result::device::get_uuid(result::device::get(number).checked(OP)?).checked(OP)?;
     Ok(uuid.bytes.map(|byte| byte.to_ne_bytes()[0]))
 }

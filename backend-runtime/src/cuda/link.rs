@@ -36,7 +36,7 @@ pub(super) fn open(b: &Cuda, peers: &dyn Peers) -> Result<Link> {
 }
 
 fn opened<'a>(op: &'static str, link: &'a Link) -> Result<&'a Communicator> {
-    link.open().ok_or_else(|| Error::argument(op, "the link must be one of this backend"))
+    link.open().ok_or_else(|| Error::argument(op, "the link must belong to this backend"))
 }
 
 /// Sends the arrays `send[r]` to each rank r, and receives `from[r]` elements from each rank r. The result has the

@@ -112,7 +112,7 @@ impl Nccl {
     /// Creates the communicator of rank `rank` on the current device. Waits until all ranks have called this function.
     pub(super) fn init_rank(&self, op: &'static str, id: ncclUniqueId, rank: usize, size: usize) -> Result<ncclComm_t> {
         let int = |n: usize| {
-            c_int::try_from(n).map_err(|_| Error::argument(op, format!("{n} ranks are more than NCCL can count")))
+            c_int::try_from(n).map_err(|_| Error::argument(op, format!("{n} ranks are more than NCCL supports")))
         };
         let mut comm = std::ptr::null_mut();
         // SAFETY: the pointer points to a handle, which the function writes. The library refuses invalid ranks and

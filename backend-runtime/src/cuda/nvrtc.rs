@@ -90,7 +90,7 @@ fn known_archs() -> Result<Vec<u32>> {
 /// An error contains the compiler's messages.
 pub fn compile(source: &str, kernels: &[String], target: &Target) -> Result<Compiled> {
     Library::Nvrtc.load()?;
-    let text = |s: &str| CString::new(s).map_err(|_| Error::argument("compile", "the source must not hold a NUL"));
+    let text = |s: &str| CString::new(s).map_err(|_| Error::argument("compile", "the source must not contain a NUL"));
     let source = text(source)?;
     let kernels = kernels.iter().map(|kernel| text(kernel)).collect::<Result<Vec<_>>>()?;
     let arch = text(&format!("-arch={}", target.arch))?;

@@ -34,7 +34,7 @@ pub(crate) fn memory(backend: &'static str) -> Result<MemoryInfo> {
     };
     let (status, machine) = (read(STATUS)?, read(MACHINE)?);
     let of = |path: &str, text: &str, key: &str| {
-        bytes_of(text, key).ok_or_else(|| Error::unavailable(backend, format!("{path} does not say `{key}`")))
+        bytes_of(text, key).ok_or_else(|| Error::unavailable(backend, format!("{path} has no entry `{key}`")))
     };
     let (in_use, peak) = (of(STATUS, &status, "VmRSS")?, of(STATUS, &status, "VmHWM")?);
     let (mut available, mut total) = (of(MACHINE, &machine, "MemAvailable")?, of(MACHINE, &machine, "MemTotal")?);
@@ -52,7 +52,7 @@ pub(crate) fn memory(backend: &'static str) -> Result<MemoryInfo> {
 pub(crate) fn reset_peak(backend: &'static str) -> Result<()> {
     // writing 5 resets only the peak: proc_pid_clear_refs(5)
     fs::write(RESET, "5").map_err(|why| {
-        let text = format!("the system does not let this process reset its most memory: {RESET}: {why}");
+        let text = format!("the system does not let this process reset its peak memory: {RESET}: {why}");
         Error::unavailable(backend, text).caused_by(why)
     })
 }

@@ -35,7 +35,7 @@ impl Layout {
     /// `shape` and `strides` of the tensor are null, or have one number for each axis.
     pub unsafe fn read(tensor: &DLTensor) -> Result<Layout> {
         let dtype = tensor.dtype.dtype().ok_or_else(|| {
-            bad(format!("no dtype is DLPack's {}; there are numbers of whole bytes, one lane each", tensor.dtype))
+            bad(format!("no dtype matches DLPack's {}; a dtype has whole bytes and one lane", tensor.dtype))
         })?;
         let ndim = usize::try_from(tensor.ndim).map_err(|_| bad(format!("a tensor of {} axes", tensor.ndim)))?;
         let list = |numbers: *mut i64| -> Result<Vec<i64>> {
@@ -46,7 +46,7 @@ impl Layout {
         };
         let lengths = match tensor.shape {
             _ if ndim == 0 => Vec::new(),
-            shape if shape.is_null() => return Err(bad(format!("a tensor of {ndim} axes without their lengths"))),
+            shape if shape.is_null() => return Err(bad(format!("a tensor of {ndim} axes without a shape"))),
             shape => list(shape)?,
         };
         let length = |&len: &i64| usize::try_from(len).map_err(|_| bad(format!("{lengths:?} is no shape")));
@@ -76,7 +76,7 @@ impl Layout {
         if tensor.data.is_null() {
             return Err(bad(format!("a tensor of shape {:?} without memory", self.shape)));
         }
-        let outside = || bad(format!("shape {:?} and strides {:?} lead out of memory", self.shape, self.strides));
+        let outside = || bad(format!("shape {:?} and strides {:?} exceed the address space", self.shape, self.strides));
         let (mut below, mut above) = (0_i128, 0_i128);
         for (&len, &stride) in self.shape.iter().zip(&self.strides) {
             // both factors have 64 bits, so the product fits `i128`
@@ -123,7 +123,7 @@ impl Layout {
         if self.dtype == dtype {
             return Ok(());
         }
-        Err(bad(format!("the tensor is of {}, and an array of {dtype} is asked for", self.dtype)))
+        Err(bad(format!("the tensor has the dtype {}, but an array of {dtype} is requested", self.dtype)))
     }
 
     /// Returns an error unless `fits` is true. The error names the `expected` device and the tensor's device.
@@ -203,10 +203,10 @@ mod tests {
             (read(8, f64s, &[2, -1], None), "[2, -1] is no shape"),
             (read(8, f64s, &[i64::MAX, 2], None), "larger than any memory"),
             (read(8, f64s, &[i64::MAX, 0, 9], None), "larger than any memory"),
-            (read(8, f64s, &[2], Some(&[i64::MAX])), "lead out of memory"),
-            (read(8, f64s, &[3, 3], Some(&[i64::MIN, i64::MIN])), "lead out of memory"),
-            (read(8, f64s, &[2], Some(&[-1])), "lead out of memory"),
-            (read(usize::MAX - 15, f64s, &[3], None), "lead out of memory"),
+            (read(8, f64s, &[2], Some(&[i64::MAX])), "exceed the address space"),
+            (read(8, f64s, &[3, 3], Some(&[i64::MIN, i64::MIN])), "exceed the address space"),
+            (read(8, f64s, &[2], Some(&[-1])), "exceed the address space"),
+            (read(usize::MAX - 15, f64s, &[3], None), "exceed the address space"),
             (read(8, DLDataType { lanes: 2, ..f64s }, &[3], None), "float of 64 bits and 2 lanes"),
             (read(8, DLDataType { lanes: 0, ..f64s }, &[3], None), "float of 64 bits and 0 lanes"),
             (read(8, DLDataType { bits: 4, ..f64s }, &[3], None), "float of 4 bits"),
@@ -230,8 +230,8 @@ mod tests {
             Layout::read(&tensor).unwrap_err().to_string()
         };
         assert!(error(&|_| {}).contains("a tensor of -1 axes"));
-        assert!(error(&|t| t.ndim = 2).contains("2 axes without their lengths"));
+        assert!(error(&|t| t.ndim = 2).contains("2 axes without a shape"));
         let far = |t: &mut DLTensor| (t.ndim, t.byte_offset) = (0, u64::MAX - 7);
-        assert!(error(&far).contains("lead out of memory"));
+        assert!(error(&far).contains("exceed the address space"));
     }
 }

@@ -179,7 +179,7 @@ impl ManagedTensor {
     /// the elements; then nobody may write to them until the copy is made. On a GPU, all work that writes the elements
     /// has been submitted to the device.
     pub unsafe fn from_raw(tensor: *mut DLManagedTensorVersioned) -> Result<ManagedTensor> {
-        let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "a tensor that is null"))?;
+        let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "the tensor pointer is null"))?;
         let raw = Raw::Versioned(tensor);
         // SAFETY: the caller guarantees a live tensor. `version` and `deleter` have the same offsets in every DLPack
         // version, and the other fields have the same offsets in every version 1.x.
@@ -213,7 +213,7 @@ impl ManagedTensor {
     /// # Safety
     /// The conditions of [`ManagedTensor::from_raw`] hold.
     pub(crate) unsafe fn from_legacy(tensor: *mut DLManagedTensor, flags: u64) -> Result<ManagedTensor> {
-        let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "a tensor that is null"))?;
+        let tensor = NonNull::new(tensor).ok_or_else(|| Error::argument(OP, "the tensor pointer is null"))?;
         // SAFETY: the caller guarantees the conditions of `from_raw`, and the pointer is not null.
         unsafe { ManagedTensor::checked(Raw::Legacy(tensor), &(*tensor.as_ptr()).dl_tensor, flags) }
     }

@@ -70,7 +70,7 @@ pub fn say_once(why: &str) {
     let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !said.iter().any(|s| s == why) {
         said.push(why.into());
-        let _ = writeln!(io::stderr(), "backends: {why}; what is compiled serves this run only");
+        let _ = writeln!(io::stderr(), "backends: {why}; compiled code is kept for this run only");
     }
 }
 

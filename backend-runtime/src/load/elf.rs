@@ -97,9 +97,7 @@ impl<F: Read + Seek> Content<'_, F> {
     fn holds(&self, offset: u64, length: u64, what: &str) -> Result<(), String> {
         match offset.checked_add(length) {
             Some(end) if end <= self.length => Ok(()),
-            _ => {
-                Err(format!("is damaged: its {what} ends behind the end of the file, which has {} bytes", self.length))
-            }
+            _ => Err(format!("is damaged: its {what} ends after the end of the file, which has {} bytes", self.length)),
         }
     }
 
@@ -127,7 +125,7 @@ impl<F: Read + Seek> Content<'_, F> {
         let holds = |segment: &&Segment| {
             segment.kind == LOAD && address.checked_sub(segment.address).is_some_and(|from| from < segment.length)
         };
-        let segment = segments.iter().find(holds).ok_or("is damaged: its table of names is nowhere")?;
+        let segment = segments.iter().find(holds).ok_or("is damaged: no segment has its table of names")?;
         let names = self.at(segment.offset + (address - segment.address), length, "table of names")?;
         let name = |&(_, at): &(u64, u64)| {
             let bytes = names.get(usize::try_from(at).ok()?..)?;

@@ -26,7 +26,7 @@ pub fn permutation(op: &'static str, axes: Axes, shape: &[usize]) -> Result<Vec<
 pub fn matrix(op: &'static str, shape: &[usize]) -> Result<(usize, usize)> {
     match shape {
         [.., rows, columns] => Ok((*rows, *columns)),
-        _ => Err(Error::shape(op, shape, "must have at least two axes, those of a matrix")),
+        _ => Err(Error::shape(op, shape, "must have at least two axes, the axes of a matrix")),
     }
 }
 
@@ -57,7 +57,7 @@ pub fn moved(op: &'static str, source: Axes, destination: Axes, ndim: usize) -> 
 /// Returns the indices of new axes in the result, in increasing order.
 pub fn new_axes(op: &'static str, axes: Axes, ndim: usize) -> Result<Vec<usize>> {
     let Some(list) = axes.as_list() else {
-        return Err(Error::argument(op, "`axis` is `..`, but must name the places of the new axes"));
+        return Err(Error::argument(op, "`axis` is `..`, but must give the positions of the new axes"));
     };
     let mut places = axes.resolve(op, ndim + list.len())?;
     places.sort_unstable();

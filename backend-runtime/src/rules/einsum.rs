@@ -42,7 +42,7 @@ fn parts(op: &'static str, term: &str) -> Result<Vec<Part>> {
             left = &left[1..];
         } else {
             let why =
-                format!("`{}` stands in the subscripts, but they must be letters and `...`", first.escape_debug());
+                format!("the subscripts contain `{}`, but must consist of letters and `...`", first.escape_debug());
             return Err(Error::argument(op, why));
         }
     }

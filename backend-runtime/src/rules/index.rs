@@ -79,7 +79,7 @@ impl Selection {
         });
         let used = used.sum::<usize>();
         if items.clone().filter(|item| *item == Item::Rest).count() > 1 {
-            return Err(Error::argument(op, "`...` must stand at most once in a list of indices"));
+            return Err(Error::argument(op, "`...` must occur at most once in a list of indices"));
         }
         let Some(rest) = shape.len().checked_sub(used) else {
             return Err(Error::shape(op, shape, format!("has fewer axes than the {used} that are indexed")));
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn mistakes() {
         let refused = |x: &[usize], items: &[Item<'_>]| shape(x, items, &[3, 3]).unwrap_err().to_string();
-        assert_eq!(refused(&[2], &[Item::Rest, Item::Rest]), "get: `...` must stand at most once in a list of indices");
+        assert_eq!(refused(&[2], &[Item::Rest, Item::Rest]), "get: `...` must occur at most once in a list of indices");
         assert_eq!(refused(&[2], &[ALL, at(0)]), "get: shape [2] has fewer axes than the 2 that are indexed");
         assert_eq!(
             refused(&[2, 3], &[ALL, Item::Mask(&[2])]),

@@ -44,7 +44,7 @@ impl Diagonal {
         size: usize,
     ) -> Result<Diagonal> {
         if shape.len() < 2 {
-            return Err(Error::shape(op, shape, "must have at least two axes, those of a matrix"));
+            return Err(Error::shape(op, shape, "must have at least two axes, the axes of a matrix"));
         }
         let axes = [axis(op, axis1, shape.len())?, axis(op, axis2, shape.len())?];
         if axes[0] == axes[1] {

@@ -29,7 +29,7 @@ pub fn channels<'a>(
     of_channels: impl IntoIterator<Item = &'a [usize]>,
 ) -> Result<Vec<usize>> {
     let [_, channels, lengths @ ..] = x else {
-        return Err(Error::shape(op, x, "must have at least two axes, those of the batch and of the channels"));
+        return Err(Error::shape(op, x, "must have at least two axes, the batch axis and the channel axis"));
     };
     if let Some(other) = of_channels.into_iter().find(|&other| *other != [*channels]) {
         return Err(Error::shapes(op, x, other));
@@ -40,7 +40,7 @@ pub fn channels<'a>(
 /// Returns the shape that has one axis for the groups of channels, and one axis for the elements of a group.
 pub fn channel_groups(op: &'static str, x: &[usize], groups: usize) -> Result<[usize; 3]> {
     let [batch, channels, lengths @ ..] = x else {
-        return Err(Error::shape(op, x, "must have at least two axes, those of the batch and of the channels"));
+        return Err(Error::shape(op, x, "must have at least two axes, the batch axis and the channel axis"));
     };
     if groups == 0 || !channels.is_multiple_of(groups) {
         let why = format!("`groups` is {groups}, but must divide {channels}, the number of channels");
@@ -95,7 +95,7 @@ pub fn attention(
 ) -> Result<Attention> {
     let of_matrix = |shape: &[usize]| match *shape {
         [.., rows, columns] => Ok((rows, columns)),
-        _ => Err(Error::shape(op, shape, "must have at least two axes, those of a matrix")),
+        _ => Err(Error::shape(op, shape, "must have at least two axes, the axes of a matrix")),
     };
     let leading = |shape: &[usize]| shape[..shape.len().saturating_sub(2)].to_vec();
     let ((queries, inner), (keys, width), (values, columns)) = (of_matrix(query)?, of_matrix(key)?, of_matrix(value)?);

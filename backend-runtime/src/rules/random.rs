@@ -160,7 +160,7 @@ pub fn check_choice(op: &'static str, n: usize, size: usize, replace: bool) -> R
     }
     Err(Error::argument(
         op,
-        format!("{size} of {n} cannot be chosen{}", if replace { "" } else { " without repetition" }),
+        format!("{size} of {n} elements cannot be chosen{}", if replace { "" } else { " without repetition" }),
     ))
 }
 

@@ -42,7 +42,7 @@ fn dense(op: &'static str, x: &[usize]) -> Result<(usize, usize)> {
     match *x {
         [len] => Ok((len, 1)),
         [len, width] => Ok((len, width)),
-        _ => Err(Error::shape(op, x, "must be that of a vector or a matrix")),
+        _ => Err(Error::shape(op, x, "must be the shape of a vector or a matrix")),
     }
 }
 

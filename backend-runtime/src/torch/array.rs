@@ -179,7 +179,7 @@ impl<T: Element> fmt::Debug for TorchArray<T> {
 #[cold]
 #[inline(never)]
 pub(super) fn wrong_dtype(op: &'static str, tensor: &Tensor, dtype: DType) -> Error {
-    let message = format!("a tensor of libtorch's dtype {} where {dtype} was to come", tensor.code());
+    let message = format!("a tensor has libtorch's dtype {}, but {dtype} was expected", tensor.code());
     Error::library(op, "torch", message)
 }
 

@@ -236,7 +236,11 @@ fn check_version(cpu: &libloading::os::unix::Library, shim: &Shim) -> Result<()>
         return Ok(());
     }
     let name = |v: u64| format!("{}.{}", v >> 8, v & 0xff);
-    Err(locate::unavailable(format!("libtorch is {}, its headers are of {}", name(loaded), name(built))))
+    Err(locate::unavailable(format!(
+        "libtorch has version {}, but its headers have version {}",
+        name(loaded),
+        name(built)
+    )))
 }
 
 /// libtorch's code of a dtype (`c10::ScalarType`).

@@ -8,12 +8,15 @@
 /// shares memory with the result, as in views: this is safe, because rows call no op that writes to its arguments.
 pub fn written(text: &str) -> Option<String> {
     if !text.starts_with("aten::") {
-        return Some("is none of libtorch's own ops, whose schemas say what is written".into());
+        return Some("is not one of libtorch's own ops; only their schemas say which arguments an op changes".into());
     }
     let (params, _) = parts(text);
     let changed = params.iter().find(|param| param.contains('!') || WRITTEN_UNSAID.contains(&name(param)));
     changed.map(|param| {
-        format!("changes its argument `{}`, which others may hold; take the op that returns a new tensor", name(param))
+        format!(
+            "changes its argument `{}`, which other arrays may share; call the op that returns a new tensor",
+            name(param)
+        )
     })
 }
 

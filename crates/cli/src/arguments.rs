@@ -134,7 +134,7 @@ fn command(words: &[String]) -> Outcome<Command> {
         ["call" | "bench", _, more, ..] => {
             return Err(Failure(format!("`{more}` is left over: a call stands in quotes, as 'sum(x, axis=0)'")));
         }
-        [other, ..] => return Err(Failure(format!("`{other}` is not known so\n\n{USAGE}"))),
+        [other, ..] => return Err(Failure(format!("`{other}` is not a command\n\n{USAGE}"))),
     })
 }
 

@@ -24,7 +24,7 @@ pub fn bench(arguments: &Arguments, text: &str) -> Outcome<String> {
         Some(name) => vec![name.parse::<AnyBackend>()?],
         None => devices(),
     };
-    let mut out = format!("{text}, arrays that are not given of {} elements\n", arguments.size);
+    let mut out = format!("{text}, arrays without a value have {} elements\n", arguments.size);
     for b in backends {
         let mut variables = call::variables(arguments, &b)?;
         for name in script.inputs() {
@@ -37,7 +37,7 @@ pub fn bench(arguments: &Arguments, text: &str) -> Outcome<String> {
         let place = format!("{} on {}", b.name(), b.device());
         let _ = match least(&b, &script, &mut variables) {
             Ok((least, calls)) => {
-                writeln!(out, "{place:24} {:>12.3} us, the least of {calls} calls", least.as_nanos() as f64 / 1e3)
+                writeln!(out, "{place:24} {:>12.3} us, the minimum of {calls} calls", least.as_nanos() as f64 / 1e3)
             }
             Err(why) => writeln!(out, "{place:24} {why}"),
         };
@@ -69,7 +69,7 @@ fn call_of(op: &OpInfo) -> Outcome<String> {
             ParamKind::Axis => "0".into(),
             _ => {
                 let why = format!(
-                    "`{}` of `{}` is not to be guessed: write the call, as 'sum(x, axis=0)'",
+                    "`{}` of `{}` has no obvious value: write the call, such as 'sum(x, axis=0)'",
                     param.name, op.name
                 );
                 return Err(Failure(why));

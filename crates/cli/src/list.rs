@@ -27,7 +27,7 @@ pub fn devices() -> String {
 pub fn ops(words: &str) -> String {
     let found = search(words);
     if found.is_empty() {
-        return format!("no op has `{words}` in its names or in what it does");
+        return format!("no op has `{words}` in its names or its summary");
     }
     let width = found.iter().map(|op| op.name.len()).max().unwrap_or_default();
     found.iter().fold(String::new(), |mut out, op| {

@@ -42,7 +42,7 @@ fn lists_and_pages() {
     assert_eq!(says(&["ops"]).lines().count(), OPS.len());
     assert!(says(&["help", "variance"]).starts_with("var(x: array"));
     assert!(fails(&["help", "smu"]).contains("did you mean `sum`?"));
-    assert!(fails(&["calls"]).contains("`calls` is not known so"));
+    assert!(fails(&["calls"]).contains("`calls` is not a command"));
 }
 
 #[test]

@@ -172,7 +172,10 @@ impl Npz {
             // verified only at the end of the data
             file.take(length.saturating_add(1)).read_to_end(&mut bytes)?;
             if bytes.len() as u64 != length {
-                return Err(npy::damaged(format!("{} bytes of text, {length} were promised", bytes.len())));
+                return Err(npy::damaged(format!(
+                    "the text has {} bytes, but the archive declares {length}",
+                    bytes.len()
+                )));
             }
             String::from_utf8(bytes).map_err(|_| npy::damaged("the text is not UTF-8"))
         })
@@ -245,7 +248,7 @@ impl Archive {
         let mut member = zip.by_index(number)?;
         let (length, packed) = (member.size(), member.compressed_size());
         if packed > self.length || length > packed.saturating_mul(LARGEST_EXPANSION) {
-            let why = format!("it cannot hold the {length} bytes that it is said to hold");
+            let why = format!("it is too short for the {length} bytes that the archive declares");
             return Err(Error::new(ErrorKind::InvalidData, why));
         }
         f(&mut member, length)
@@ -272,7 +275,7 @@ fn archive(file: Box<dyn Stream>, length: u64) -> Result<Archive> {
             Error::new(ErrorKind::InvalidData, why)
         }
     })?;
-    let twice = |name: &str| Error::new(ErrorKind::InvalidData, format!("two arrays of the name `{name}`"));
+    let twice = |name: &str| Error::new(ErrorKind::InvalidData, format!("two arrays have the name `{name}`"));
     let mut members = BTreeMap::new();
     for number in 0..zip.len() {
         let entry = zip.by_index_data(number)?;
@@ -283,7 +286,7 @@ fn archive(file: Box<dyn Stream>, length: u64) -> Result<Archive> {
         }
     }
     if zip.has_duplicate_names() {
-        return Err(Error::new(ErrorKind::InvalidData, "two arrays of the same name"));
+        return Err(Error::new(ErrorKind::InvalidData, "two arrays have the same name"));
     }
     Ok(Archive { zip: Mutex::new(zip), length, members })
 }

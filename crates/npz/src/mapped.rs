@@ -144,14 +144,17 @@ impl Mapped {
             return Err(refuse(format!("the elements are {}, but must be {}", self.dtype(), T::DTYPE)));
         }
         if !self.elements.are_native() && size_of::<T>() > 1 {
-            return Err(refuse("the bytes of the elements are in another order than the machine's".into()));
+            return Err(refuse("the byte order of the elements is not the machine's".into()));
         }
         let count = npy::count(&self.header, self.elements, self.map.len() as u64)?;
         let offset = self.within(self.header.length, count * size_of::<T>())?;
         // SAFETY: the offset lies within the map.
         let start = unsafe { self.map.as_ptr().add(offset) }.cast::<T>();
         if !start.is_aligned() {
-            return Err(refuse(format!("the data begin at byte {offset}, which elements of {} may not", T::DTYPE)));
+            return Err(refuse(format!(
+                "the data begin at byte {offset}, which is not a valid alignment for elements of {}",
+                T::DTYPE
+            )));
         }
         let too_large = |_| refuse(format!("the shape {:?} is too large", self.shape()));
         let shape = IxDyn(self.shape()).set_f(self.header.fortran);
@@ -166,7 +169,7 @@ impl Mapped {
     fn within(&self, offset: u64, length: usize) -> Result<usize> {
         let start =
             usize::try_from(offset).ok().filter(|at| at.checked_add(length).is_some_and(|end| end <= self.map.len()));
-        start.ok_or_else(|| npy::damaged("the file is shorter than its header promises"))
+        start.ok_or_else(|| npy::damaged("the file is shorter than its header declares"))
     }
 }
 

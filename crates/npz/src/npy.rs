@@ -55,11 +55,11 @@ pub(crate) fn read_data<T: Element>(
     elements.fit::<T>()?;
     let mut values = reserved(count)?;
     elements.read(&mut values, count, &mut Vec::new(), |block| {
-        from.read_exact(block).map_err(|e| explain(e, "the data end before the header's promise is kept"))
+        from.read_exact(block).map_err(|e| explain(e, "the data are shorter than the header declares"))
     })?;
     // reads to the end of the file, because only then the checksum of a compressed file is verified
     if from.read(&mut [0])? != 0 {
-        return Err(damaged("there are more data than the header promises"));
+        return Err(damaged("the data are longer than the header declares"));
     }
     let shape = IxDyn(&header.shape).set_f(header.fortran);
     ArrayD::from_shape_vec(shape, values).map_err(|_| damaged(format!("the shape {:?} is too large", header.shape)))

@@ -236,7 +236,9 @@ fn shapes(world: &World, op: &'static str, shape: &[usize]) -> Result<Vec<Vec<us
 fn alike<B: Arrays, T: Element>(world: &World, op: &'static str, b: &B, x: &B::Array<T>) -> Result<Vec<T>> {
     let all = shapes(world, op, x.shape())?;
     match all.iter().position(|shape| shape != &all[0]) {
-        Some(rank) => Err(Error::shape(op, &all[rank], format!("of rank {rank} must be {:?}, that of rank 0", all[0]))),
+        Some(rank) => {
+            Err(Error::shape(op, &all[rank], format!("of rank {rank} must be {:?}, the shape of rank 0", all[0])))
+        }
         None => b.to_vec(x),
     }
 }

@@ -299,7 +299,7 @@ impl<B: Backend> Sharded<B> {
         match other {
             None => Ok(()),
             Some(rank) => {
-                let why = format!("the policy of rank {rank} must be that of rank {}", self.rank());
+                let why = format!("the policy of rank {rank} must equal the policy of rank {}", self.rank());
                 Err(Error::argument(OP, why))
             }
         }

@@ -125,7 +125,9 @@ impl FromStr for Descriptor {
         };
         // shows at most the first 100 characters of a long text
         let shown: String = text.chars().take(100).collect();
-        read().ok_or_else(|| Error::argument(OP, format!("`{}` is not that of a shared array", shown.escape_debug())))
+        read().ok_or_else(|| {
+            Error::argument(OP, format!("`{}` is not the descriptor of a shared array", shown.escape_debug()))
+        })
     }
 }
 
@@ -181,7 +183,7 @@ mod tests {
             "\u{e9}".repeat(1000),
         ] {
             let why = text.parse::<Descriptor>().unwrap_err().to_string();
-            assert!(why.contains("is not that of a shared array") && why.len() < 900, "{why}");
+            assert!(why.contains("is not the descriptor of a shared array") && why.len() < 900, "{why}");
         }
     }
 }

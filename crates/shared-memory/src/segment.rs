@@ -79,7 +79,7 @@ impl Segment {
             let [is, other] = if kind == Kind::Array { ["buffer", "SharedBuffer"] } else { ["array", "SharedArray"] };
             return Err(Error::argument(
                 op,
-                format!("the descriptor is that of a shared {is}, which {other}::open opens"),
+                format!("the descriptor belongs to a shared {is}; open it by {other}::open"),
             ));
         }
         let count = rules::count(op, &layout.shape, layout.dtype.size())?;
@@ -91,7 +91,7 @@ impl Segment {
         }
         let length = file.metadata().map_err(|why| system::failed(op, 0, why))?.len();
         if Some(length) != (count * layout.dtype.size()).checked_add(head.len()).map(|n| n as u64) {
-            let why = format!("the memory has {length} bytes, which are not those of {layout}");
+            let why = format!("the memory has {length} bytes, which does not match {layout}");
             return Err(Error::argument(op, why));
         }
         Ok(Segment { file, id: *id, start: head.len(), count, layout: layout.clone() })
@@ -124,6 +124,6 @@ fn differs(said: &Layout, found: &[u8]) -> String {
     let text = found.strip_prefix(MAGIC).and_then(|rest| rest.get(8..)).and_then(|text| str::from_utf8(text).ok());
     match text {
         Some(text) => format!("the descriptor says {said}, the memory begins with {}", text.trim_end().escape_debug()),
-        None => "the memory does not begin as that of a shared array".into(),
+        None => "the memory does not begin with the header of a shared array".into(),
     }
 }

@@ -253,7 +253,7 @@ fn an_owner_that_is_killed_takes_nothing_from_those_who_have_it() {
     assert_eq!(view, numbers());
     let gone = SharedArray::open(&descriptor).unwrap_err();
     assert!(matches!(&gone, Error::Unavailable { backend: "shared memory", .. }), "{gone}");
-    assert!(gone.to_string().contains("has ended or holds it no longer"), "{gone}");
+    assert!(gone.to_string().contains("has ended or has closed it"), "{gone}");
     assert_eq!(SharedArray::open(&array.descriptor()).unwrap().view::<f64>().unwrap(), numbers());
     assert_eq!(holders(&descriptor), 1);
     drop(array);
@@ -276,7 +276,7 @@ fn what_its_process_has_dropped_is_gone() {
     owner.tell("drop it");
     assert_eq!(owner.hear(), "dropped");
     let gone = SharedArray::open(&descriptor).unwrap_err();
-    assert!(gone.to_string().contains("has ended or holds it no longer"), "{gone}");
+    assert!(gone.to_string().contains("has ended or has closed it"), "{gone}");
     owner.kill();
     let gone = SharedArray::open(&descriptor).unwrap_err();
     assert!(gone.to_string().contains(&format!("the process {}", owner.child.id())), "{gone}");
@@ -370,7 +370,10 @@ fn memory_of_others_is_checked() {
     assert!(SharedArray::open(&descriptor).unwrap_err().to_string().contains("has 81 bytes"));
     let (_other, descriptor) = made_otherwise(&[1; 80], true, layout);
     assert!(
-        SharedArray::open(&descriptor).unwrap_err().to_string().contains("does not begin as that of a shared array")
+        SharedArray::open(&descriptor)
+            .unwrap_err()
+            .to_string()
+            .contains("does not begin with the header of a shared array")
     );
     // bytes that are not valid bools
     let layout = "array:bool:2";

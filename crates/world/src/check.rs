@@ -14,7 +14,7 @@ pub(crate) fn whole(call: &'static str, name: &str, buf: &[u8], kind: Kind) -> R
     refuse(
         call,
         format!(
-            "`{name}` has {} bytes, which are no whole number of {kind} elements of {} bytes",
+            "`{name}` has {} bytes, which is not a whole number of {kind} elements of {} bytes",
             buf.len(),
             kind.size()
         ),
@@ -28,24 +28,20 @@ pub(crate) fn length(call: &'static str, name: &str, buf: &[u8], elements: usize
     }
     refuse(
         call,
-        format!(
-            "`{name}` has {} bytes where {elements} {kind} elements of {} bytes are wanted",
-            buf.len(),
-            kind.size()
-        ),
+        format!("`{name}` has {} bytes, but must have {elements} {kind} elements of {} bytes", buf.len(), kind.size()),
     )
 }
 
 /// Checks that there is one count for each rank. Returns the sum of the counts.
 pub(crate) fn counts(call: &'static str, name: &str, counts: &[usize], size: usize) -> Result<usize> {
     if counts.len() != size {
-        return refuse(call, format!("`{name}` has {} counts where there are {size} ranks", counts.len()));
+        return refuse(call, format!("`{name}` has {} counts, but there are {size} ranks", counts.len()));
     }
     let sum = counts.iter().try_fold(0_usize, |sum, count| sum.checked_add(*count));
     // the limit ensures that the sum times the size of an element (at most 16 bytes) cannot overflow
     match sum.filter(|sum| *sum <= isize::MAX as usize / 16) {
         Some(sum) => Ok(sum),
-        None => refuse(call, format!("`{name}` has more elements in all than memory can")),
+        None => refuse(call, format!("`{name}` has more elements in total than memory can hold")),
     }
 }
 
@@ -54,7 +50,7 @@ pub(crate) fn rank(call: &'static str, name: &str, rank: usize, size: usize) -> 
     if rank < size {
         return Ok(());
     }
-    refuse(call, format!("`{name}` is rank {rank} where there are ranks 0 to {}", size - 1))
+    refuse(call, format!("`{name}` is rank {rank}, but the ranks are 0 to {}", size - 1))
 }
 
 /// Returns the buffer that the root must pass. An error if the root has not passed it.
@@ -68,7 +64,7 @@ pub(crate) fn own_part(to: &[usize], from: &[usize], rank: usize) -> Result<()> 
         return Ok(());
     }
     let (sent, wanted) = (to[rank], from[rank]);
-    refuse("all_to_all", format!("rank {rank} sends itself {sent} elements and wants {wanted} of them"))
+    refuse("all_to_all", format!("rank {rank} sends {sent} elements to itself, but expects {wanted}"))
 }
 
 /// Allocates zeros for the elements of a result; an error if there is not enough memory.

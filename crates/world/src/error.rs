@@ -133,7 +133,7 @@ impl fmt::Display for Error {
             Error::Gone { call, rank, why } => write!(f, "{call}: rank {rank} is gone: {why}"),
             Error::Deadlock { call, waits } => write!(f, "{call}: every rank waits: {waits}"),
             Error::Timeout { call, seconds } => write!(f, "{call} has waited for {seconds:.1} s, which is the limit"),
-            Error::Unsupported { call, transport } => write!(f, "{call}: there is none with {transport}"),
+            Error::Unsupported { call, transport } => write!(f, "{call} is not available with {transport}"),
         }
     }
 }

@@ -61,5 +61,5 @@ fn watch_panics(rank: Option<usize>) {
 
 fn text_of(why: &(dyn Any + Send)) -> &str {
     let text = why.downcast_ref::<&str>().copied();
-    text.or_else(|| why.downcast_ref::<String>().map(String::as_str)).unwrap_or("with a value that is no text")
+    text.or_else(|| why.downcast_ref::<String>().map(String::as_str)).unwrap_or("with a value that is not a text")
 }

@@ -208,7 +208,7 @@ impl Watch {
                             let others = in_words(&doing);
                             has_said = now;
                             say(&format!(
-                                "a rank has waited for {:.0} s in {}: {others}; it goes on waiting, WORLD_TIMEOUT sets a limit in seconds",
+                                "a rank has waited for {:.0} s in {}: {others}; it continues to wait, and WORLD_TIMEOUT can set a limit in seconds",
                                 waited.as_secs_f64(),
                                 name_of(now)
                             ));
@@ -216,7 +216,7 @@ impl Watch {
                         continue;
                     }
                     true => (
-                        "nobody has answered in the default time limit, which WORLD_TIMEOUT changes (seconds, or none)"
+                        "no rank answered within the default time limit, which WORLD_TIMEOUT changes (seconds, or none)"
                             .into(),
                         status::TIMED_OUT,
                     ),
@@ -334,7 +334,7 @@ fn limit_of_text(text: &str) -> Result<Limit> {
         Some(limit) => Ok(Limit::Of(limit)),
         None => Err(Error::Argument {
             call: "init",
-            why: format!("WORLD_TIMEOUT is {text:?}, which is no number of seconds"),
+            why: format!("WORLD_TIMEOUT is {text:?}, which is not a number of seconds"),
         }),
     }
 }

@@ -145,7 +145,7 @@ fn a_rank_that_fails_ends_all_and_says_why_once() {
         once(&finished, "rank 2: panicked: from elsewhere");
         let finished = run("error");
         fails(&finished, status::FAILED);
-        once(&finished, "rank 2: broadcast: `root` is rank 99 where there are ranks 0 to 2");
+        once(&finished, "rank 2: broadcast: `root` is rank 99, but the ranks are 0 to 2");
         for mistake in ["exit", "exit-of-a-thread"] {
             let finished = run(mistake);
             fails(&finished, status::LEFT);

@@ -49,7 +49,7 @@ impl Inputs {
             Some(path) => {
                 let mut mask = Volume::open(path)?;
                 if mask.shape() != small {
-                    return Err(format!("the mask {mask} has not the shape of the template {template}").into());
+                    return Err(format!("the mask {mask} does not have the shape of the template {template}").into());
                 }
                 mask.whole()?
             }
@@ -90,7 +90,7 @@ fn read_rotations(path: &Path) -> Result<Vec<Matrix>, Box<dyn Error>> {
     let values = reader.read::<f64>(&[0..n, 0..3, 0..3])?;
     let all: Vec<Matrix> = (0..n).map(|i| [0, 1, 2].map(|j| [0, 1, 2].map(|k| values[[i, j, k]]))).collect();
     match all.iter().position(|m| !rotations::is_rotation(m)) {
-        Some(i) => Err(format!("{}: matrix {i} is not that of a rotation", path.display()).into()),
+        Some(i) => Err(format!("{}: matrix {i} is not a rotation", path.display()).into()),
         None if all.is_empty() => Err(format!("{}: there are no rotations", path.display()).into()),
         None => Ok(all),
     }

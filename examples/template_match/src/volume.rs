@@ -45,7 +45,7 @@ impl Volume {
         match <[usize; 3]>::try_from(shape) {
             Ok(shape) if !shape.contains(&0) => Ok(Volume { name, shape, source }),
             Ok(shape) => Err(format!("{name}: the shape {shape:?} has no elements").into()),
-            Err(_) => Err(format!("{name}: the shape {shape:?} has not three axes").into()),
+            Err(_) => Err(format!("{name}: the shape {shape:?} does not have three axes").into()),
         }
     }
 

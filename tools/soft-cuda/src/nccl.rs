@@ -67,7 +67,7 @@ pub unsafe extern "C" fn ncclCommInitRank(comm: *mut *mut c_void, ranks: c_int, 
             );
         }
         if group::is_open() {
-            return Err(Status::INVALID_USAGE.because("ncclCommInitRank: in a group there is none here"));
+            return Err(Status::INVALID_USAGE.because("ncclCommInitRank is not supported in a group"));
         }
         let device = lock().device_of(current());
         let device = device.map_err(|_| Status::UNHANDLED_CUDA.because("ncclCommInitRank: no device is current"))?;

@@ -79,7 +79,7 @@ fn find(folder: &Path, pages: &mut Vec<PathBuf>) -> std::io::Result<()> {
 fn mistakes(page: &str, most: usize) -> Vec<String> {
     let mut wrong = Vec::new();
     if page.len() > most {
-        wrong.push(format!("{} bytes, at most {most} are read with pleasure", page.len()));
+        wrong.push(format!("{} bytes, but at most {most} are allowed", page.len()));
     }
     let up_to = |text: &str, end: char| text.split(end).next().unwrap_or(text).to_owned();
     // a link that rustdoc cannot resolve remains in the text with its brackets

@@ -107,7 +107,7 @@ pub fn task(args: &[String]) -> Outcome {
     }
     let number = |text: &String| {
         let number = text.parse().ok().filter(|&threads: &usize| threads > 0);
-        number.ok_or_else(|| format!("`{text}` is no number of threads"))
+        number.ok_or_else(|| format!("`{text}` is not a number of threads"))
     };
     let threads: Vec<usize> =
         if args.is_empty() { vec![1, 2] } else { args.iter().map(number).collect::<Outcome<_>>()? };
@@ -156,7 +156,7 @@ fn runs(program: &Program, threads: &[usize], differences: &mut Vec<String>) -> 
                 command.arg(&script).arg(told).arg(count.to_string()).args([&ours, &theirs]);
                 let (whole, said) = run(&mut command, &theirs, count)?;
                 let work = said.lines().find_map(|line| line.strip_prefix("work\t")?.parse().ok());
-                let work = work.ok_or_else(|| format!("{name} says no time:\n{said}"))?;
+                let work = work.ok_or_else(|| format!("{name} printed no time:\n{said}"))?;
                 runs.push(Run { place: (at, peer + 1), whole, work });
                 if round + 1 == ROUNDS {
                     for compared in program.results {

@@ -173,7 +173,7 @@ pub fn task(args: &[String]) -> Outcome {
     };
     let parse = |text: &String| {
         let number = text.parse().ok().filter(|&ranks: &usize| ranks > 0);
-        number.ok_or_else(|| format!("`{text}` is no number of ranks"))
+        number.ok_or_else(|| format!("`{text}` is not a number of ranks"))
     };
     let ranks: Vec<usize> =
         if args.is_empty() { vec![1, 2] } else { args.iter().map(parse).collect::<Outcome<_>>()? };

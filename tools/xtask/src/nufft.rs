@@ -31,7 +31,7 @@ pub fn task(args: &[String]) -> Outcome {
         [] => vec![1, 2],
         args => args
             .iter()
-            .map(|n| n.parse().map_err(|_| format!("`{n}` is no number of threads")))
+            .map(|n| n.parse().map_err(|_| format!("`{n}` is not a number of threads")))
             .collect::<Outcome<Vec<usize>>>()?,
     };
     let python = environment("peers-nufft-venv", &PACKAGES)?;

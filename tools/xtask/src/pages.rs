@@ -198,7 +198,7 @@ mod tests {
     fn the_pages_are_those_of_the_table() {
         for (path, text) in pages().unwrap() {
             let there = fs::read_to_string(root().join(path)).unwrap_or_default();
-            assert!(there == text, "{path} is not what the table says now: run `cargo xtask pages`");
+            assert!(there == text, "{path} does not match the table: run `cargo xtask pages`");
         }
     }
 

@@ -182,8 +182,9 @@ pub fn task(args: &[String]) -> Outcome {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (first.as_str(), rest),
         args => ("", args),
     };
-    let number =
-        |n: &String| n.parse().ok().filter(|&n: &usize| n > 0).ok_or_else(|| format!("`{n}` is no number of threads"));
+    let number = |n: &String| {
+        n.parse().ok().filter(|&n: &usize| n > 0).ok_or_else(|| format!("`{n}` is not a number of threads"))
+    };
     let threads = if threads.is_empty() { vec![1, 2] } else { threads.iter().map(number).collect::<Outcome<_>>()? };
     let wanted: Vec<Row> = PROGRAMS.into_iter().filter(|(name, ..)| name.contains(part)).collect();
     if wanted.is_empty() {
@@ -214,7 +215,11 @@ pub fn task(args: &[String]) -> Outcome {
         let (versions, machine) = (python.ask("versions")?, Machine::here().text());
         println!("\nThreads: {threads}. {}, {machine}. {versions}.\n\n{}", machine::now(), table(&rows));
     }
-    if wrong.is_empty() { Ok(()) } else { Err(format!("what could not be run, or differs:\n{}", wrong.join("\n"))) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("programs that could not be run, or whose results differ:\n{}", wrong.join("\n")))
+    }
 }
 
 #[cfg(test)]

@@ -280,7 +280,7 @@ fn the_map_names_what_is_there() {
         assert_eq!(
             on_disk.is_dir(),
             path.ends_with('/'),
-            "ARCHITECTURE.md: `{path}` is a folder just if it ends in `/`"
+            "ARCHITECTURE.md: the path of a folder, and no other path, must end in `/`: `{path}`"
         );
     }
 }

@@ -91,5 +91,5 @@ fn total(program: &Path, name: &str, elements: usize, calls: usize) -> Outcome<f
         .map_err(|why| format!("valgrind cannot be run: {why}"))?;
     let text = String::from_utf8_lossy(&output.stderr);
     let line = text.lines().find_map(|l| l.split("Collected :").nth(1));
-    line.and_then(|n| n.trim().parse().ok()).ok_or_else(|| format!("callgrind of {name} says no total:\n{text}"))
+    line.and_then(|n| n.trim().parse().ok()).ok_or_else(|| format!("callgrind printed no total for {name}:\n{text}"))
 }

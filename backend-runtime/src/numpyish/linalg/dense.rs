@@ -213,7 +213,7 @@ fn error(op: &'static str, why: Failure) -> Error {
         Failure::NotBuilt => Error::library(
             op,
             "numpyish",
-            "factorizations were left out of this build: they are the feature `linalg` of `backends`",
+            "this build has no factorizations, because the feature `linalg` of `backends` is off",
         ),
     }
 }

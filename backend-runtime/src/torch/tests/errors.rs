@@ -47,7 +47,7 @@ fn libtorch_says_what_it_refuses_and_the_shapes() {
     assert!(aten::<f64, TorchArray<f64>>(&b, &NONE, &[]).unwrap_err().to_string().contains("no_such_op"));
     static SORT: Aten = Aten::new("sort", "aten::sort", "", DtypeStrategy::Direct);
     let wrong = aten::<f64, (TorchArray<f64>, TorchArray<f64>)>(&b, &SORT, &[Arg::from(&x)]).unwrap_err();
-    assert!(wrong.to_string().contains("float64 was to come"), "{wrong}");
+    assert!(wrong.to_string().contains("float64 was expected"), "{wrong}");
 }
 
 #[test]

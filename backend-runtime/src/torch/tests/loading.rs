@@ -110,7 +110,7 @@ fn without_a_users_folder_nothing_is_shared_and_that_is_said() {
     command.env("LIBTORCH", libtorch).env("TMPDIR", temporary.path()).env_remove("HOME");
     let (result, text) = run(command.env("XDG_CACHE_HOME", "relative").current_dir(temporary.path()));
     assert_eq!(result, "loaded, 3");
-    assert!(text.contains("no cache folder") && text.contains("serves this run only"), "{text}");
+    assert!(text.contains("no cache folder") && text.contains("kept for this run only"), "{text}");
     assert_eq!(names(temporary.path()), ["backends"], "what was compiled is gone");
     assert_eq!(names(&temporary.path().join("backends")), [] as [&str; 0], "and nothing went into the shared folder");
 }

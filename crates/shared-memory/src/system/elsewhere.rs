@@ -5,7 +5,7 @@ use backend_runtime::{Error, Result};
 use std::{convert::Infallible, fs::File, io, ops::Deref};
 
 fn unavailable<R>() -> Result<R> {
-    Err(Error::unavailable(SYSTEM, "there is memory that processes share by a descriptor on Linux only"))
+    Err(Error::unavailable(SYSTEM, "processes can share memory by a descriptor only on Linux"))
 }
 
 /// Always returns an error.

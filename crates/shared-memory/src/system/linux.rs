@@ -65,14 +65,14 @@ pub fn open(op: &'static str, process: u32, number: u32, name: &str, writable: b
     let path = format!("/proc/{process}/fd/{number}");
     let gone = || {
         let why = format!(
-            "the process {process}, which shared it, has ended or holds it no longer (there is no {path} of {name})"
+            "the process {process}, which shared it, has ended or has closed it (there is no {path} of {name})"
         );
         Error::unavailable(SYSTEM, why)
     };
     let refused = |why: io::Error| match why.kind() {
         ErrorKind::NotFound => gone(),
         ErrorKind::PermissionDenied => {
-            Error::unavailable(SYSTEM, format!("{path} is that of another user, or may not be opened: {why}"))
+            Error::unavailable(SYSTEM, format!("{path} belongs to another user, or may not be opened: {why}"))
                 .caused_by(why)
         }
         _ => failed(op, 0, why),

@@ -25,7 +25,7 @@ impl<T: WideFloat> HostCsr<T> {
         let wrong =
             |why: String| Err(Error::argument(OP, format!("a sparse matrix of shape [{rows}, {columns}]: {why}")));
         if indptr.len() != rows + 1 || indptr.first() != Some(&0) || indptr.last() != Some(&indices.len()) {
-            return wrong(format!("`indptr` has to have {} numbers, from 0 to {}", rows + 1, indices.len()));
+            return wrong(format!("`indptr` must have {} numbers, from 0 to {}", rows + 1, indices.len()));
         }
         if indices.len() != values.len() {
             return wrong(format!("{} columns for {} values", indices.len(), values.len()));
@@ -283,7 +283,7 @@ mod without {
     fn missing() -> Error {
         Error::argument(
             OP,
-            "factors of sparse matrices need the feature `faer` of `backends-solvers`: choose a method that iterates, or enable it",
+            "factorizations of sparse matrices need the feature `faer` of `backends-solvers`: enable it, or choose an iterative method",
         )
     }
 

@@ -46,7 +46,7 @@ pub(super) fn way<B: Backend, T: WideFloat>(
         Some(Matrix::Sparse(matrix)) => Ok(Way::Sparse(Arc::new(matrix.factors(is_hermitian)?))),
         None => Err(Error::argument(
             OP,
-            "a direct method needs the matrix, and this operator has none: choose one that iterates",
+            "a direct method needs the matrix, and this operator has none: choose an iterative method",
         )),
     }
 }

@@ -70,7 +70,7 @@ impl Laplacian {
         if spacing.len() != self.axes.len() || spacing.iter().any(|h| !(*h > 0.0 && h.is_finite())) {
             return Err(Error::argument(
                 "Laplacian",
-                format!("`spacing` is {spacing:?}, and has to be {} positive numbers", self.axes.len()),
+                format!("`spacing` is {spacing:?}, but must be {} positive numbers", self.axes.len()),
             ));
         }
         self.axes.iter_mut().zip(spacing).for_each(|(axis, h)| axis.weight = 1.0 / (h * h));

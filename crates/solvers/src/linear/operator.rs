@@ -181,7 +181,7 @@ impl<B: Backend, T: WideFloat> LinearOperator<B, T> for Dense<'_, B, T> {
 /// `K` is a marker type, which separates the implementations for operators, arrays and functions. It is always
 /// inferred.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no linear operator over arrays of `{B}`: give `&matrix`, `&operator` or a function `|b: &{B}, x: &_| ..`"
+    message = "`{Self}` is not a linear operator over arrays of `{B}`: give `&matrix`, `&operator` or a function `|b: &{B}, x: &_| ..`"
 )]
 pub trait IntoOperator<'a, B: Backend, T: WideFloat, K> {
     /// Converts the argument to an operator.

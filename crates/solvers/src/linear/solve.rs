@@ -252,7 +252,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
             [("rtol", self.rtol), ("atol", self.atol), ("gradient_rtol", self.gradient_rtol.unwrap_or(0.0))]
         {
             if tolerance.is_nan() || tolerance < 0.0 {
-                return wrong(&format!("`{name}` is {tolerance}, and has to be 0 or more"));
+                return wrong(&format!("`{name}` is {tolerance}, but must be 0 or more"));
             }
         }
         match self.method {

@@ -227,7 +227,7 @@ pub(super) fn not_square(x: &[usize], y: &[usize]) -> Error {
     Error::argument(
         OP,
         format!(
-            "the operator makes arrays of shape {y:?} of unknowns of shape {x:?}: it is not square. The method `LeastSquares` takes such operators"
+            "the operator maps shape {x:?} to shape {y:?}, so it is not square. Only the method `LeastSquares` takes such operators"
         ),
     )
 }

@@ -59,9 +59,9 @@ impl Stop {
             Stop::Iterations => "max_iter iterations were made",
             Stop::Evaluations => "max_evaluations evaluations were made",
             Stop::NotFinite => "the function or its gradient is not finite",
-            Stop::Unbounded => "the function falls without end",
+            Stop::Unbounded => "the function decreases without bound",
             Stop::Precision => {
-                "no lower value is found along the direction of descent: the precision of the dtype is used up, or the gradient is not that of the function"
+                "no lower value is found along the direction of descent: the precision of the dtype is used up, or the gradient is wrong"
             }
             Stop::Stalled => {
                 "no lower value is found: neither the value nor the gradient changes beyond rounding, the precision of the dtype is used up"
@@ -318,6 +318,6 @@ impl Minimize<'_> {
         if rate.is_finite() && rate > 0.0 {
             return Ok(());
         }
-        Err(Error::argument("minimize", format!("the rate is {rate}: it has to be greater than 0")))
+        Err(Error::argument("minimize", format!("the rate is {rate}, but must be greater than 0")))
     }
 }

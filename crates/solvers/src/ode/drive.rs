@@ -191,7 +191,7 @@ enum Ended {
 fn vanished(trouble: Option<Trouble>) -> String {
     match trouble {
         Some(trouble) => format!("{}, and shorter steps do not help", trouble.message()),
-        None => "the steps that the tolerances ask for are shorter than numbers are apart".into(),
+        None => "the tolerances require steps that are shorter than the distance between neighbouring numbers".into(),
     }
 }
 

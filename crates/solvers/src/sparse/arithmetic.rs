@@ -133,13 +133,13 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     pub fn matmul_batched(&self, b: &B, values: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
         const OP: &str = "Csr::matmul_batched";
         let &[batch, stored] = values.shape() else {
-            return Err(Error::shape(OP, values.shape(), "is not that of a row of values for each matrix"));
+            return Err(Error::shape(OP, values.shape(), "must be [matrices, values]"));
         };
         if !(2..=3).contains(&x.ndim()) {
             return Err(Error::shape(
                 OP,
                 x.shape(),
-                "is neither that of a vector nor that of a matrix for each matrix",
+                "must have two axes (a vector for each matrix) or three (a matrix for each matrix)",
             ));
         }
         let [rows, columns] = self.shape();

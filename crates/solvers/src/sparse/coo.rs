@@ -40,7 +40,7 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
         const OP: &str = "Coo::new";
         check_shape(OP, shape)?;
         if values.ndim() != 1 {
-            return Err(Error::shape(OP, values.shape(), "is not that of 1-D values"));
+            return Err(Error::shape(OP, values.shape(), "must have one axis"));
         }
         for indices in [&rows, &columns] {
             if indices.shape() != values.shape() {
@@ -84,13 +84,13 @@ impl<B: Backend, T: Numeric> Coo<B, T> {
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Coo<B, T>> {
         const OP: &str = "Coo::from_dense";
         let &[rows, columns] = x.shape() else {
-            return Err(Error::shape(OP, x.shape(), "is not that of a matrix"));
+            return Err(Error::shape(OP, x.shape(), "must have two axes"));
         };
         check_shape(OP, [rows, columns])?;
         let mask = b.not_equal(x, T::ZERO)?;
         let mut places = b.nonzero(&mask)?.into_iter();
         let (Some(row_of), Some(column_of)) = (places.next(), places.next()) else {
-            return Err(Error::shape(OP, x.shape(), "is not that of a matrix"));
+            return Err(Error::shape(OP, x.shape(), "must have two axes"));
         };
         let flat = b.add(b.multiply(&row_of, columns as i64)?, &column_of)?;
         let values = b.take(b.reshape(x, -1)?, flat, 0)?;

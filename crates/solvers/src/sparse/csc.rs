@@ -55,7 +55,7 @@ impl<B: Backend, T: Numeric> Csc<B, T> {
     /// `Error::Shape` if `x` does not have two axes.
     pub fn from_dense(b: &B, x: &B::Array<T>) -> Result<Csc<B, T>> {
         if x.ndim() != 2 {
-            return Err(Error::shape("Csc::from_dense", x.shape(), "is not that of a matrix"));
+            return Err(Error::shape("Csc::from_dense", x.shape(), "must have two axes"));
         }
         Ok(Csr::from_dense(b, &b.matrix_transpose(x)?)?.transpose())
     }

@@ -47,13 +47,13 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
         const OP: &str = "Csr::new";
         check_shape(OP, shape)?;
         if values.ndim() != 1 {
-            return Err(Error::shape(OP, values.shape(), "is not that of 1-D values"));
+            return Err(Error::shape(OP, values.shape(), "must have one axis"));
         }
         if indices.shape() != values.shape() {
             return Err(Error::shapes(OP, values.shape(), indices.shape()));
         }
         if indptr.shape() != [shape[0] + 1] {
-            let why = format!("is not that of the pointers of {} rows, one more than there are rows", shape[0]);
+            let why = format!("must be one pointer for each of {} rows, and one more", shape[0]);
             return Err(Error::shape(OP, indptr.shape(), why));
         }
         check_pointers(OP, b, &indptr, values.len())?;

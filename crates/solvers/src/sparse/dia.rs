@@ -46,7 +46,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         let offsets = offsets.into();
         let [rows, columns] = shape;
         if values.shape() != [offsets.len(), columns] {
-            let why = format!("is not that of {} diagonals of {columns} columns", offsets.len());
+            let why = format!("must be {} diagonals of {columns} columns", offsets.len());
             return Err(Error::shape(OP, values.shape(), why));
         }
         let mut sorted = offsets.clone();
@@ -154,7 +154,7 @@ impl<B: Backend, T: Numeric> Dia<B, T> {
         match *x.shape() {
             [len] | [len, _] if len == self.shape[1] => {}
             [_] | [_, _] => return Err(Error::shapes(OP, &self.shape, x.shape())),
-            _ => return Err(Error::shape(OP, x.shape(), "is neither that of a vector nor that of a matrix")),
+            _ => return Err(Error::shape(OP, x.shape(), "must have one axis (a vector) or two (a matrix)")),
         }
         let mut y = b.zeros::<T>([&self.shape[..1], &x.shape()[1..]].concat())?;
         for (values, rows, columns) in self.parts(b)? {

@@ -62,7 +62,7 @@ impl<B: Backend, T: Numeric> Csr<B, T> {
     pub fn take_rows(&self, b: &B, indices: &B::Array<i64>) -> Result<Csr<B, T>> {
         const OP: &str = "Csr::take_rows";
         if indices.ndim() != 1 {
-            return Err(Error::shape(OP, indices.shape(), "is not that of 1-D indices"));
+            return Err(Error::shape(OP, indices.shape(), "must have one axis"));
         }
         let [rows, columns] = self.shape();
         let indices = b.r#where(b.less(indices, 0)?, b.add(indices, rows as i64)?, indices)?;

@@ -11,7 +11,7 @@ pub fn check_shape(op: &'static str, shape: [usize; 2]) -> Result<()> {
     let [rows, columns] = shape;
     match rows.checked_mul(columns) {
         Some(places) if i64::try_from(places).is_ok() && rows.max(columns) < i64::MAX as usize => Ok(()),
-        _ => Err(Error::shape(op, &shape, "has more places than i64 counts")),
+        _ => Err(Error::shape(op, &shape, "has more elements than i64 can count")),
     }
 }
 
@@ -71,7 +71,7 @@ pub fn pointers<B: Backend>(b: &B, lengths: &B::Array<i64>) -> Result<B::Array<i
 /// The value at index `at` of a 1-D array. Waits for the device.
 pub fn number_at<B: Backend>(b: &B, x: &B::Array<i64>, at: usize) -> Result<usize> {
     let number = b.item(b.getitem(x, slices![at])?)?;
-    usize::try_from(number).map_err(|_| Error::argument("sparse", format!("{number} is no number of elements")))
+    usize::try_from(number).map_err(|_| Error::argument("sparse", format!("{number} is not a number of elements")))
 }
 
 /// The elements of selected rows of a matrix, row after row. A row may be selected several times.
@@ -102,6 +102,6 @@ pub fn check_range(op: &'static str, range: &Range<usize>, axis: usize, len: usi
     if range.start <= range.end && range.end <= len {
         return Ok(());
     }
-    let why = format!("{}..{} is no range of axis {axis} of length {len}", range.start, range.end);
+    let why = format!("{}..{} is not a range of axis {axis} of length {len}", range.start, range.end);
     Err(Error::argument(op, why))
 }

@@ -22,7 +22,7 @@ fn a_solution_that_becomes_infinite() -> Result<()> {
     for method in METHODS {
         // the solution is infinite at t = 1
         let found = solve_ivp(&b, square, [0.0, 3.0], &one, SolveIvp::new().method(method))?;
-        failed(&found, "shorter than numbers are apart");
+        failed(&found, "shorter than the distance between neighbouring numbers");
         assert!((found.t[found.t.len() - 1] - 1.0).abs() < 1e-2);
         let found = solve_ivp(&b, square, [0.0, 0.9], &one, SolveIvp::new().method(method).max_steps(3))?;
         failed(&found, "max_steps");

@@ -149,7 +149,7 @@ impl Abi {
         }
         if let Some((major, minor)) = standard.filter(|(major, _)| *major > 0) {
             return Err(format!(
-                "keeps to version {major}.{minor} of the standard's binary interface; versions 1.x are known"
+                "has version {major}.{minor} of the standard's binary interface, but only versions 1.x are supported"
             ));
         }
         let first = version.lines().next().unwrap_or_default();
@@ -157,16 +157,17 @@ impl Abi {
             // without `MPI_Abi_get_version`, the library may be an MPICH older than 3.1, whose interface differs;
             // versions 3.1 to 5 share one interface
             Some(Family::Mpich) if mpich_is_older(version) => {
-                Err(format!("is {first}: the binary interface of MPICH is known since version 3.1"))
+                Err(format!("is {first}, but only MPICH 3.1 and newer are supported"))
             }
             // a handle is an int in the low half of a word, and on big-endian machines the low half has another address
             Some(Family::Mpich) if cfg!(target_endian = "big") => {
-                Err("has the binary interface of MPICH, which is not supported on machines with the high byte first"
-                    .into())
+                Err("has the binary interface of MPICH, which is not supported on big-endian machines".into())
             }
             Some(Family::Mpich) => Ok(Abi::mpich()),
             Some(Family::OpenMpi) => Abi::open_mpi(library),
-            None => Err(format!("is {first:?}: known are the standard's binary interface, MPICH's and Open MPI's")),
+            None => Err(format!(
+                "is {first:?}, but only the binary interfaces of the standard, MPICH and Open MPI are supported"
+            )),
         }
     }
 

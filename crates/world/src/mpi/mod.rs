@@ -80,7 +80,7 @@ impl World {
                 }
                 if Session::get().is_some() {
                     let message =
-                        "MPI was finalised when the last handle of the world was dropped, and does not begin again"
+                        "MPI was finalised when the last handle of the world was dropped, and cannot be started again"
                             .into();
                     return Err(Error::Mpi { call: "MPI_Init_thread", message });
                 }
@@ -107,7 +107,7 @@ fn begin() -> Result<World> {
         // prints the message now, because some libraries, when they are initialised below, end the process with a
         // message that does not name the cause
         say_once(&format!(
-            "{launcher}, and {} ({}) is a library of another family: where it does not begin, set WORLD_MPI to the path of the launcher's library",
+            "{launcher}, and {} ({}) is a library of another family: if it fails to start, set WORLD_MPI to the path of the launcher's library",
             loaded.version, loaded.path
         ));
     }

@@ -141,7 +141,9 @@ impl Session {
         if self.any_thread || thread::current().id() == self.thread {
             return Ok(());
         }
-        let message = "this library was initialised for calls of one thread, and another one makes this".into();
+        let message =
+            "this library accepts calls only from the thread that initialised it, and this call is from another thread"
+                .into();
         Err(Error::Mpi { call, message })
     }
 

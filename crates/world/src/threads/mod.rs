@@ -75,12 +75,14 @@ pub fn run<R: Send>(n: usize, f: impl Fn(&World) -> R + Sync) -> Vec<R> {
             |rank| thread::Builder::new().name(format!("rank {rank}")).spawn_scoped(scope, move || rank_of(rank));
         let threads: Vec<_> = (0..n).map(spawn).collect();
         for (rank, _) in threads.iter().enumerate().filter(|(_, thread)| thread.is_err()) {
-            shared.lock().ended[rank] = Some("the system gave it no thread");
+            shared.lock().ended[rank] = Some("its thread could not be started");
             shared.changed.notify_all();
         }
         let join = |thread: std::io::Result<thread::ScopedJoinHandle<'_, _>>| match thread {
             Ok(thread) => thread.join().unwrap_or_else(Err),
-            Err(why) => Err(Box::new(format!("there is no thread for a rank: {why}")) as Box<dyn Any + Send>),
+            Err(why) => {
+                Err(Box::new(format!("the thread of a rank could not be started: {why}")) as Box<dyn Any + Send>)
+            }
         };
         threads.into_iter().map(join).collect()
     });

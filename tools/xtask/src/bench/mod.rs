@@ -45,7 +45,7 @@ pub fn task(args: &[String]) -> Outcome {
         [first, rest @ ..] if first.parse::<usize>().is_err() => (first.as_str(), rest),
         args => ("", args),
     };
-    let number = |n: &String| n.parse().map_err(|_| format!("`{n}` is no number of threads"));
+    let number = |n: &String| n.parse().map_err(|_| format!("`{n}` is not a number of threads"));
     let threads = if threads.is_empty() { vec![1, 2] } else { threads.iter().map(number).collect::<Outcome<_>>()? };
     let python = environment("peers-venv", &PEERS)?;
     let program = built("peers")?;

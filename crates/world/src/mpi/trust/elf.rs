@@ -25,7 +25,7 @@ pub(super) fn check(library: &Path) -> Result<(), String> {
 
 fn check_content(file: &mut (impl Read + Seek), length: u64) -> Result<(), String> {
     let damaged =
-        |what: &str| format!("is damaged: its {what} ends behind the end of the file, which has {length} bytes");
+        |what: &str| format!("is damaged: its {what} ends after the end of the file, which has {length} bytes");
     let holds = |offset: u64, bytes: u64, what: &str| match offset.checked_add(bytes) {
         Some(end) if end <= length => Ok(()),
         _ => Err(damaged(what)),
