@@ -7,23 +7,24 @@ use std::{path::PathBuf, time::Duration};
 
 /// The help text, shown if no command is given.
 pub const USAGE: &str = "\
-backends-cli devices             the libraries and devices that are there, and why others are not
-backends-cli ops [WORDS]         the ops, or those that have the words in their names or in what they do
-backends-cli help OP             the page of an op
-backends-cli call 'CALL' ..      computes: 'std(x, axis=0)', 'q, r = qr(x)'; also several, a line each or with ; between
-backends-cli run FILE|- ..        the calls of a file, or of the standard input: as text, a line each, or as `Recorded` saves a program
-backends-cli bench OP|'CALL' ..  the least time of a call, on each backend
+backends-cli devices             lists the libraries and devices, and why some are unavailable
+backends-cli ops [WORDS]         lists the ops, or the ops with these words in their names or summaries
+backends-cli help OP             shows the page of an op
+backends-cli call 'CALL' ..      computes calls: 'std(x, axis=0)', 'q, r = qr(x)'; separate calls by lines or by ;
+backends-cli run FILE|- ..       runs the calls in a file or on the standard input: text with a call on each line, or a
+                                 program that `Recorded` has saved
+backends-cli bench OP|'CALL' ..  prints the minimum time of a call on each backend
 
-of call, run and bench:
-  --NAME FILE.npy|NUMBER         a variable of the call: an array from a file, or a number
-  --backend NAME                 numpyish, cuda, cuda:1, torch, torch:cuda:0; else that of BACKENDS_DEFAULT
-  --precision 16|32|64           of numbers that nothing else gives a dtype
-of call and run:
-  --out FILE.npy                 the result goes there; of several variables: --out NAME=FILE.npy, as often as there are
-  --profile[=MS]                 what the ops took, those of at least MS milliseconds
-  --trace FILE.json              the same for chrome://tracing or Perfetto
-of bench:
-  --size N                       elements of arrays that are not given, 1000000 if it is not said";
+options of call, run and bench:
+  --NAME FILE.npy|NUMBER         sets a variable of the calls to an array in a file, or to a number
+  --backend NAME                 numpyish, cuda, cuda:1, torch or torch:cuda:0 [the value of BACKENDS_DEFAULT]
+  --precision 16|32|64           the precision of numbers for which no dtype is given
+options of call and run:
+  --out FILE.npy                 writes the result to a file; --out NAME=FILE.npy writes a variable, and may be repeated
+  --profile[=MS]                 prints the time of the ops, only of calls that took at least MS milliseconds
+  --trace FILE.json              writes the times for chrome://tracing or Perfetto
+options of bench:
+  --size N                       the number of elements of arrays without a value [1000000]";
 
 /// A command of the program.
 #[derive(Debug)]
@@ -128,11 +129,13 @@ fn command(words: &[String]) -> Outcome<Command> {
         ["help", op] => Command::Help(op.into()),
         ["run", file] | ["call", file @ "-"] => Command::Run(file.into()),
         ["run"] => return Err(Failure("`run` takes a file, or `-` for the standard input".into())),
-        ["run", _, more, ..] => return Err(Failure(format!("`{more}` is left over: `run` takes one file"))),
+        ["run", _, more, ..] => return Err(Failure(format!("unexpected argument `{more}`: `run` takes one file"))),
         ["call", call] => Command::Call(call.into()),
         ["bench", call] => Command::Bench(call.into()),
         ["call" | "bench", _, more, ..] => {
-            return Err(Failure(format!("`{more}` is left over: a call stands in quotes, as 'sum(x, axis=0)'")));
+            return Err(Failure(format!(
+                "unexpected argument `{more}`: write a call in quotes, such as 'sum(x, axis=0)'"
+            )));
         }
         [other, ..] => return Err(Failure(format!("`{other}` is not a command\n\n{USAGE}"))),
     })

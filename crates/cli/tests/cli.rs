@@ -101,7 +101,7 @@ fn a_script_from_a_file_or_the_standard_input() {
     assert!(fails(&["run", &path("bytes")]).contains("bytes: neither text in UTF-8 nor a saved program"));
     assert!(fails(&["run", &path("none.txt")]).contains("none.txt: "));
     assert!(fails(&["run"]).contains("`run` takes a file"));
-    assert!(fails(&["run", "a", "b"]).contains("`b` is left over"));
+    assert!(fails(&["run", "a", "b"]).contains("unexpected argument `b`"));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn what_is_wrong_is_said() {
         (&["call", "sum(x,", "--x", "1"], "line 1, column 7: expected a value, found the end of the line"),
         (&["call", "sum(x)", "--x", "no such file.npy"], "no such file.npy"),
         (&["call", "sum(x)", "--x", "hello"], "there is no variable `hello`"),
-        (&["call", "sum(1)", "axis"], "`axis` is left over"),
+        (&["call", "sum(1)", "axis"], "unexpected argument `axis`"),
         (&["call", "sum(1)", "--backend", "cupy"], "`cupy` is not a backend"),
         (&["call", "sum(1)", "--precision", "8"], "16, 32 or 64"),
         (&["call", "y = sum(1)", "--out", "y.npy"], "--out NAME=FILE.npy"),

@@ -53,9 +53,9 @@ impl Plans {
     /// Checks that the options fit together, and that `--plan` is not combined with `--ranks` (`on_ranks`).
     pub fn check(&self, on_ranks: bool) -> Result<(), String> {
         match self.most {
-            None if self.latency.is_some() => Err("--latency is for --plan".into()),
-            None if self.bandwidth.is_some() => Err("--bandwidth is for --plan".into()),
-            Some(_) if on_ranks => Err("--plan is for one process, --ranks for those of a launcher".into()),
+            None if self.latency.is_some() => Err("--latency needs --plan".into()),
+            None if self.bandwidth.is_some() => Err("--bandwidth needs --plan".into()),
+            Some(_) if on_ranks => Err("--plan runs in one process, and cannot be combined with --ranks".into()),
             _ => Ok(()),
         }
     }

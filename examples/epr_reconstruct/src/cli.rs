@@ -7,30 +7,31 @@ use std::{ffi::OsString, path::PathBuf};
 
 /// The text of `--help`.
 pub const HELP: &str = "\
-Reconstructs the image of an electron paramagnetic resonance measurement.
+Reconstructs an image from an electron paramagnetic resonance measurement.
 
 usage: epr_reconstruct [OPTIONS]
 
-  --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
-  --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
-  --ranks             on all ranks that an MPI launcher has started (mpiexec -n 4 epr_reconstruct --ranks): arrays are split over them, GPUs of
-                      a machine dealt out
-  --plan N            what the program would send and take on 1, 2, 4, 16 .. N ranks that are not there, one after the other; nothing is written
-  --latency US        microseconds of a message, of a plan [2]
-  --bandwidth GB      1e9 bytes that a rank sends and gets in a second, of a plan [10]
+  --backend NAME      numpyish, torch, cuda, or auto: cuda if there is a GPU, otherwise numpyish [auto]
+  --device NAME       cpu, cuda or cuda:NUMBER, depending on the backend
+  --ranks             splits the arrays over all ranks that an MPI launcher has started (mpiexec -n 4 epr_reconstruct
+                      --ranks); the ranks of a machine share its GPUs
+  --plan N            prints the messages and the time of the program on 1, 2, 4, 16 .. N ranks, which need not exist;
+                      writes no files
+  --latency US        latency of a message in a plan, in microseconds [2]
+  --bandwidth GB      bandwidth of a rank in a plan, in 1e9 bytes per second [10]
   --dtype NAME        float32 or float64 [float64]
-  --data PATH         an .npz file with the arrays proj (projections, samples), B (samples), h (samples) and
-                      fgrad (2 or 3, projections), or a folder with them as .npy files [a measured phalanx]
+  --data PATH         an .npz file, or a folder of .npy files, with the arrays proj (projections, samples), B (samples),
+                      h (samples) and fgrad (2 or 3, projections) [a measured phalanx]
   --method NAME       fbp (filtered back-projection), tv (total variation), or both [both]
-  --shape LENGTHS     pixels along Y and X, or Y, X and Z [400x200]
-  --delta CM          size of a pixel [0.008]
-  --cutoff FRACTION   of the highest frequency, that fbp keeps [0.1]
-  --lambda WEIGHT     of the total variation [1]
-  --iterations N      of tv, at least 1 [1000]
-  --reference PATH    an .npz file, or a folder of .npz and .npy files: prints how far the results are from its
-                      arrays fbp, tv_u and tv_E, which have to have the shapes of the results
-  --out DIR           the folder, made if need be, for fbp.npy, tv.npy, tv_energy.npy and the pictures [out]
-  --help              this text
+  --shape LENGTHS     pixels along Y and X, or along Y, X and Z [400x200]
+  --delta CM          size of a pixel in cm [0.008]
+  --cutoff FRACTION   cutoff of fbp, as a fraction of the highest frequency [0.1]
+  --lambda WEIGHT     weight of the total variation [1]
+  --iterations N      number of iterations of tv, at least 1 [1000]
+  --reference PATH    an .npz file, or a folder of .npz and .npy files, with reference arrays fbp, tv_u and tv_E of the
+                      shapes of the results; prints the differences to the results
+  --out DIR           the folder for fbp.npy, tv.npy, tv_energy.npy and the pictures; created if missing [out]
+  --help              prints this text
 ";
 
 /// The options on the command line.

@@ -68,5 +68,5 @@ fn a_plan_says_what_ranks_would_send() {
     assert!(lines[1][messages] > 0.0, "{lines:?}");
     // on two ranks, each rank holds half of the rows of an array, so its largest part is about half as large
     assert!(lines[1][largest] < 0.6 * lines[0][largest], "{lines:?}");
-    PROGRAM.fails(&["--latency", "1"], "--latency is for --plan");
+    PROGRAM.fails(&["--latency", "1"], "--latency needs --plan");
 }

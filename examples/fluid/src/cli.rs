@@ -8,36 +8,36 @@ use std::{ffi::OsString, path::PathBuf};
 
 /// The text of `--help`.
 pub const HELP: &str = "\
-Simulates an incompressible fluid in a periodic box, with smoke in it.
+Simulates an incompressible fluid with smoke in a periodic box.
 
 usage: fluid [OPTIONS]
 
-  --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
-  --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
-  --ranks             on all ranks that an MPI launcher has started (mpiexec -n 4 fluid --ranks): arrays are split over them, GPUs of a machine
-                      dealt out
-  --plan N            what the program would send and take on 1, 2, 4, 16 .. N ranks that are not there, one after the other; nothing is written
-  --latency US        microseconds of a message, of a plan [2]
-  --bandwidth GB      1e9 bytes that a rank sends and gets in a second, of a plan [10]
+  --backend NAME      numpyish, torch, cuda, or auto: cuda if there is a GPU, otherwise numpyish [auto]
+  --device NAME       cpu, cuda or cuda:NUMBER, depending on the backend
+  --ranks             splits the arrays over all ranks that an MPI launcher has started (mpiexec -n 4 fluid --ranks);
+                      the ranks of a machine share its GPUs
+  --plan N            prints the messages and the time of the program on 1, 2, 4, 16 .. N ranks, which need not exist;
+                      writes no files
+  --latency US        latency of a message in a plan, in microseconds [2]
+  --bandwidth GB      bandwidth of a rank in a plan, in 1e9 bytes per second [10]
   --dtype NAME        float32 or float64 [float32]
   --scene NAME        plume (smoke rises from a source), shear (two streams roll up), cylinder (a stream around an
-                      obstacle), or inflow: looks for the inflow of smoke that makes a given picture [plume]
-  --initial PATH      instead of a scene: an .npz file, or a folder of .npy files, with the array `velocity` of shape
-                      (rows, columns, 2), in cells per unit of time along rows and columns; there is no smoke then
-  --size LENGTHS      cells along rows and columns, of a scene [256x256; for inflow 48x48]
-  --steps N           how many steps are made in all, at least 1 [200; for inflow 40]: on the way back of a gradient all of
-                      them are in memory
-  --dt TIME           how long a step takes; as fast as fluid goes, it may cross many cells in that time [1]
-  --frames N          how many pictures are made meanwhile, 0 to 1000 [80]
-  --seed N            of the small disturbances at the beginning [1]
-  --checkpoint PATH   an .npz file to which the state is written now and then, and after the last step
-  --every STEPS       how often, at least 1 [50]
-  --restart PATH      goes on from such a file, on any number of ranks: the numbers are those of a simulation that was not interrupted. Scene, size,
-                      dt and dtype are the file's; of the pictures, those of later steps are made
-  --out DIR           the folder, made if need be, for velocity.npy (rows, columns, 2), smoke.npy, the pictures
-                      smoke_0001.png .. and vorticity.png, and animation.png, which browsers show; of the scene inflow,
-                      for inflow.npy (columns) and inverse.png [out]
-  --help              this text
+                      obstacle), or inflow (searches for the inflow of smoke that produces a given picture) [plume]
+  --initial PATH      used instead of a scene, without smoke: an .npz file, or a folder of .npy files, with the array
+                      `velocity` of shape (rows, columns, 2), in cells per unit of time along rows and columns
+  --size LENGTHS      number of cells along rows and columns of a scene [256x256; for inflow 48x48]
+  --steps N           number of all steps, at least 1 [200; for inflow 40]; for inflow, all steps are kept in memory
+  --dt TIME           time of a step [1]; the fluid may cross many cells in a step
+  --frames N          number of pictures, 0 to 1000 [80]
+  --seed N            seed of the small disturbances at the beginning [1]
+  --checkpoint PATH   an .npz file to which the state is written after every --every steps, and after the last step
+  --every STEPS       number of steps between checkpoints, at least 1 [50]
+  --restart PATH      continues from a checkpoint, on any number of ranks, with the same results as without the
+                      interruption. The file sets scene, size, dt and dtype. Only pictures of later steps are made
+  --out DIR           the folder for velocity.npy (rows, columns, 2), smoke.npy, the pictures smoke_0001.png .. and
+                      vorticity.png, and animation.png (an animated PNG); for the scene inflow, the folder for
+                      inflow.npy (columns) and inverse.png; created if missing [out]
+  --help              prints this text
 ";
 
 /// The options on the command line.
@@ -138,19 +138,19 @@ fn check(options: &Options, given: &[String]) -> Result<(), String> {
     if options.restart.is_some()
         && let Some(name) = ["scene", "initial", "size", "dt", "dtype", "seed"].into_iter().find(|name| has(name))
     {
-        return Err(format!("--{name} is what the file of --restart says"));
+        return Err(format!("--{name} cannot be combined with --restart, whose file determines it"));
     }
     if options.plans.are_asked_for() && options.is_inverse() {
-        return Err("--plan: the scene inflow has none, its course depends on values".into());
+        return Err("--plan: the scene inflow has no plan, because its steps depend on values".into());
     }
     if options.plans.are_asked_for() && options.checkpoint.is_some() {
-        return Err("--checkpoint: a plan has nothing to keep".into());
+        return Err("--checkpoint: a plan has no state to save".into());
     }
     if options.checkpoint.is_none() && has("every") {
-        return Err("--every is for --checkpoint".into());
+        return Err("--every needs --checkpoint".into());
     }
     if options.checkpoint.is_some() && options.is_inverse() {
-        return Err("--checkpoint: the scene inflow has none".into());
+        return Err("--checkpoint: the scene inflow writes no checkpoints".into());
     }
     Ok(())
 }

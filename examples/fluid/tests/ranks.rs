@@ -156,8 +156,8 @@ fn what_is_wrong_with_checkpoints_is_explained() {
         (&["--restart", &values], "has the value NaN"),
         (&["--restart", &smoke], "`density`"),
         (&["--restart", &smoke, "--steps", "3"], "3 steps were made, of 3"),
-        (&["--restart", &smoke, "--dt", "2"], "--dt is what the file of --restart says"),
-        (&["--every", "2"], "--every is for --checkpoint"),
+        (&["--restart", &smoke, "--dt", "2"], "--dt cannot be combined with --restart"),
+        (&["--every", "2"], "--every needs --checkpoint"),
         (&["--checkpoint", "x.npz", "--every", "0"], "at least 1"),
         (&["--checkpoint", "x.npz", "--scene", "inflow"], "inflow"),
         (&["--checkpoint", "/nowhere/x.npz"], "cannot write to /nowhere/x.npz"),
@@ -183,6 +183,6 @@ fn a_plan_says_what_ranks_would_send() {
         PROGRAM.plans(&["--size", "128x128", "--steps", "2", "--frames", "1", "--scene", scene]);
     }
     PROGRAM.fails(&["--plan", "0"], "a number of ranks is needed");
-    PROGRAM.fails(&["--plan", "4", "--scene", "inflow"], "depends on values");
-    PROGRAM.fails(&["--plan", "4", "--checkpoint", "x.npz"], "nothing to keep");
+    PROGRAM.fails(&["--plan", "4", "--scene", "inflow"], "depend on values");
+    PROGRAM.fails(&["--plan", "4", "--checkpoint", "x.npz"], "no state to save");
 }

@@ -8,24 +8,24 @@ use std::{ffi::OsString, path::PathBuf};
 
 /// The text of `--help`.
 pub const HELP: &str = "\
-Trains a neural network to read digits, which the program draws itself: turned, moved, slanted and noisy.
+Trains a neural network to read digits. The program draws the digits: rotated, moved, slanted and noisy.
 
 usage: learn [OPTIONS]
 
-  --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
-  --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
+  --backend NAME      numpyish, torch, cuda, or auto: cuda if there is a GPU, otherwise numpyish [auto]
+  --device NAME       cpu, cuda or cuda:NUMBER, depending on the backend
   --dtype NAME        float32 or float64 [float32]
   --model NAME        mlp (a hidden layer) or cnn (two convolutions, each with a pool, and a layer) [cnn]
-  --train N           digits to learn from [4000]
-  --test N            digits that are kept apart, to see what was learned [1000]
-  --epochs N          how often all of them are gone through; with 0 the network is only tested [8]
-  --batch N           digits in a step [64]
-  --rate RATE         the learning rate of Adam at first; it falls to a tenth [0.005]
-  --seed N            of digits and weights [1]
-  --weights PATH      begins with the weights of this .npz file, instead of random ones
-  --out DIR           the folder, made if need be, for weights.npz, losses.npy (a number for each step), losses.png and
-                      digits.png (digits of the test, and what the network reads) [out]
-  --help              this text
+  --train N           number of training digits [4000]
+  --test N            number of test digits, which are not used in training [1000]
+  --epochs N          number of passes over the training digits; 0 only tests the network [8]
+  --batch N           number of digits in a step [64]
+  --rate RATE         initial learning rate of Adam; it decreases to a tenth [0.005]
+  --seed N            seed of digits and weights [1]
+  --weights PATH      an .npz file with the initial weights [random weights]
+  --out DIR           the folder for weights.npz, losses.npy (one number for each step), losses.png and digits.png (test
+                      digits with the answers of the network); created if missing [out]
+  --help              prints this text
 ";
 
 /// The options on the command line.

@@ -12,34 +12,36 @@ Finds copies of a template in a volume, in any orientation.
 
 usage: template_match [OPTIONS]
 
-  --backend NAME      numpyish, torch, cuda, or auto: the GPU if there is one, else numpyish [auto]
-  --device NAME       cpu, cuda or cuda:NUMBER, as the backend has it
-  --ranks             on all ranks that an MPI launcher has started (mpiexec -n 4 template_match --ranks), GPUs of a machine dealt out
-  --split NAME        what ranks divide among themselves: volume (arrays are split over them; a volume may be larger than the memory of one) or
-                      rotations (each searches some of them in all of the volume, which is faster) [volume]
-  --plan N            what the program would send and take on 1, 2, 4, 16 .. N ranks that are not there, one after the other; nothing is written
-  --latency US        microseconds of a message, of a plan [2]
-  --bandwidth GB      1e9 bytes that a rank sends and gets in a second, of a plan [10]
+  --backend NAME      numpyish, torch, cuda, or auto: cuda if there is a GPU, otherwise numpyish [auto]
+  --device NAME       cpu, cuda or cuda:NUMBER, depending on the backend
+  --ranks             divides the work among all ranks that an MPI launcher has started (mpiexec -n 4 template_match
+                      --ranks); the ranks of a machine share its GPUs
+  --split NAME        volume: each rank holds a part of every array, so the volume may be larger than the memory of a
+                      rank; rotations: each rank searches the whole volume for some of the rotations (faster) [volume]
+  --plan N            prints the messages and the time of the program on 1, 2, 4, 16 .. N ranks, which need not exist;
+                      writes no files
+  --latency US        latency of a message in a plan, in microseconds [2]
+  --bandwidth GB      bandwidth of a rank in a plan, in 1e9 bytes per second [10]
   --dtype NAME        float32 or float64 [float32]
-  --target PATH       the volume, a .npy or .mrc file [a made-up one with six particles, in noise]
-  --template PATH     what is looked for, a smaller volume [the particle]
-  --mask PATH         of the template's shape, 1 where the template counts [1 within the largest sphere]
-  --score NAME        CC (correlation), FLC (correlation coefficient under the mask, which turns with the template), or
-                      FLCSphericalMask (the same with a mask that need not turn) [FLCSphericalMask]
-  --order N           of the interpolation of rotated templates, 1 (linear) or 3 (cubic spline) [3]
-  --step DEGREES      between neighbouring rotations, 2 to 360 [25]
-  --cone DEGREES      rotations tilt axis z by at most so much, 0 to 180 [all rotations]
-  --rotations PATH    these rotations instead: a .npy file of shape (n, 3, 3), matrices over the axes z, y, x that map places
-                      of the rotated template to those of the template
-  --peaks N           how many places are listed at most [20]
-  --min-score SCORE   that places have at least [half of the best]
-  --distance N        in elements, that places are apart at least [half the template's shortest side]
-  --threads N         of the CPU [all; ranks share them]; libtorch takes its number from OMP_NUM_THREADS
-  --memory MIB        of the volume only so much is worked on at a time as fits into this memory, of each rank
-                      where there are several [half of what is free]
-  --out DIR           the folder, made if need be, for scores.npy, rotation.npy (which rotation is the best at each place),
-                      rotations.npy (the matrices), peaks.csv, target.png and scores.png [out]
-  --help              this text
+  --target PATH       the volume, a .npy or .mrc file [a synthetic volume with six particles and noise]
+  --template PATH     the template, a smaller volume [the particle]
+  --mask PATH         an array of the template's shape, 1 where the template counts [1 within the largest sphere]
+  --score NAME        CC (correlation), FLC (correlation coefficient under the mask, which rotates with the template),
+                      or FLCSphericalMask (like FLC, with a mask that need not rotate) [FLCSphericalMask]
+  --order N           order of the interpolation of rotated templates, 1 (linear) or 3 (cubic spline) [3]
+  --step DEGREES      angle between neighbouring rotations, 2 to 360 [25]
+  --cone DEGREES      largest tilt of axis z by a rotation, 0 to 180 [all rotations]
+  --rotations PATH    a .npy file with rotations to use instead, of shape (n, 3, 3): matrices over the axes z, y, x that
+                      map positions in the rotated template to positions in the template
+  --peaks N           maximum number of positions in the list [20]
+  --min-score SCORE   minimum score of a position in the list [half of the best]
+  --distance N        minimum distance of these positions, in elements [half the template's shortest side]
+  --threads N         number of CPU threads [all; ranks share them]; for libtorch, set OMP_NUM_THREADS
+  --memory MIB        memory of each rank for the search; the volume is divided into parts that fit [half of the free
+                      memory, divided among the ranks]
+  --out DIR           the folder for scores.npy, rotation.npy (the number of the best rotation at each position),
+                      rotations.npy (the matrices), peaks.csv, target.png and scores.png; created if missing [out]
+  --help              prints this text
 ";
 
 /// The division of the work among ranks: each rank searches a part of the volume, or some of the rotations.
@@ -130,7 +132,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Opt
     }
     options.plans.check(options.ranks).map_err(|why| lexopt::Error::Custom(why.into()))?;
     if is_split && !options.ranks && !options.plans.are_asked_for() {
-        return Err(lexopt::Error::Custom("--split is for --ranks and --plan".into()));
+        return Err(lexopt::Error::Custom("--split needs --ranks or --plan".into()));
     }
     Ok(Some(options))
 }

@@ -80,7 +80,7 @@ fn parts_that_fit_into_the_memory_of_ranks() {
 
 #[test]
 fn what_is_wrong_is_said_once() {
-    PROGRAM.fails(&["--split", "volume"], "--split is for --ranks");
+    PROGRAM.fails(&["--split", "volume"], "--split needs --ranks");
     let Some(mpi) = mpi() else { return };
     for (arguments, why) in [
         (&["--split", "template"][..], "volume or rotations"),

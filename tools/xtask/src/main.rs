@@ -43,63 +43,66 @@ use std::{env, process::ExitCode};
 const HELP: &str = "\
 cargo xtask <task>
 
-  setup [--torch VERSION]     fetches libtorch into libtorch/, NVRTC into cuda/ and MPI into mpi/
+  setup [--torch VERSION]     downloads libtorch to libtorch/, NVRTC to cuda/ and MPI to mpi/
   test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]
-                              setup, and NumPy, then all tests, or those of a group (`test list` names them) or of a row; ARGS go to
-                              `cargo test`. Repetitions (orders of a kernel's threads, numbers of ranks) are sampled, or run whole with
-                              --exhaustive; with --in-turn one kind of them is whole, by the day. What is missing is skipped, and
-                              said; with CI in the environment nothing that can be had may be missing
-  attack                      as root on Linux: plants libraries as another user, and shows that none is loaded
-  fuzz [SECONDS] [--seed N]   damaged tables and files, and random calls of every row, compared between backends and numbers of
-                              threads; the bounded tests of the same with fixed seeds are among those of `test`
-  golden [--table T --out D]  NumPy's results for the conformance tests, by default those of ops.toml and demo-ops
-  golden ROW [--table T]      the same of one row, shown and not written
-  golden-torch                gradients by PyTorch's autograd, for the tests of gradients; its package has some GB
-  table [--json] [--table T]  the rows of a table: their signatures, or all that is known of them as JSON
-  pages                       writes docs/ops.md, docs/array-api.md, docs/parity.md and docs/interface.txt, which are made of the table
+                              runs the setup, and then all tests, or the tests of a group or of a row of the op table.
+                              `test list` lists the groups. ARGS are passed to `cargo test`. A sample of the repetitions
+                              runs (orders of a kernel's threads, numbers of ranks); --exhaustive runs all repetitions,
+                              and --in-turn all of one kind, another kind each day. Tests whose libraries are missing
+                              are skipped and counted; if the environment contains CI, they fail
+  attack                      as root on Linux: plants libraries as another user, and checks that none is loaded
+  fuzz [SECONDS] [--seed N] [--calls]
+                              reads damaged tables and files, and makes random calls of every op, whose results are
+                              compared between backends and numbers of threads; --calls makes only calls
+  golden [--table T --out D]  computes NumPy's results for the conformance tests of ops.toml and demo-ops, or of table T
+  golden ROW [--table T]      prints NumPy's results of one row, and writes nothing
+  golden-torch                computes gradients by PyTorch for the tests of gradients; downloads some GB
+  table [--json] [--table T]  prints the signatures of the ops in a table, or with --json all data of the table
+  pages                       writes docs/ops.md, docs/array-api.md, docs/parity.md, docs/interface.txt from the table
   gpu-bundle [--try [--plant]]
-                              packs tests, a bench and compiled kernels for a machine with a GPU but without cargo, into
-                              target/gpu-bundle.tar.xz; --try runs it as a user who owns nothing, on the software device; with --plant
-                              there are mistakes in three kernels, which have to be named (docs/gpu.md)
-  gpu-results FILE..          what such a machine gave back, as tables
+                              packs tests, a benchmark and compiled kernels into target/gpu-bundle.tar.xz, for a machine
+                              with a GPU but without cargo. --try runs the bundle on the software device; with --plant,
+                              three kernels have mistakes, which the results must name (docs/gpu.md)
+  gpu-results FILE..          prints tables from the files that the bundle has written
   mpiexec RANKS PROGRAM [ARGS]
-                              a program on so many ranks, under every MPI of mpi/
-  miri [FILTER]               the tests of the code that runs on the CPU, under miri
-  asan [FILTER]               the same under AddressSanitizer, with the instructions that Miri has not (AVX-512); on Linux
-  aarch64 [FILTER]            the same on an emulated ARM processor; on Linux with QEMU (`qemu-user-static`)
-  bench [BENCH [ARGS]]        `cargo bench`; of `rows` also the ratios to libtorch; ARGS go to criterion
+                              runs a program on this number of ranks, under every MPI in mpi/
+  miri [FILTER]               runs tests of the CPU code under Miri
+  asan [FILTER]               runs them under AddressSanitizer, also with AVX-512, which Miri lacks; on Linux
+  aarch64 [FILTER]            runs them on an emulated ARM processor; on Linux with QEMU (`qemu-user-static`)
+  bench [BENCH [ARGS]]        runs `cargo bench`, with ARGS for criterion; for `rows`, also prints ratios to libtorch
   bench peers [PART] [THREADS..]
-                              the calls of benches/peers.txt and of the table beside NumPy, SciPy, numexpr, PyTorch, ndarray, candle, faer, burn
-                              and rstsr, or those with a part of the text or of their group; writes docs/peers/ when it is all of them, and names
-                              what got slower
-  peers [THREADS..]           formulas beside NumPy, numexpr, PyTorch and ndarray, by default on 1 and 2 threads
-  peers mlp [THREADS..]       a step of training a small network beside PyTorch, burn and candle
-  peers heat [ROW] [RANKS..]  arrays split over ranks beside Heat, both under one mpiexec, by default on 1 and 2 ranks, or the rows with a
-                              part of the text
-  peers nufft [THREADS..]     non-uniform Fourier transforms beside FINUFFT, by default on 1 and 2 threads
+                              compares the calls of benches/peers.txt and of the table with NumPy, SciPy, numexpr,
+                              PyTorch, ndarray, candle, faer, burn and rstsr. PART is a part of the name of a call or of
+                              a group; without it, writes docs/peers/ and lists the calls that became slower
+  peers [THREADS..]           compares formulas with NumPy, numexpr, PyTorch and ndarray, by default on 1 and 2 threads
+  peers mlp [THREADS..]       compares a training step of a small network with PyTorch, burn and candle
+  peers heat [PART] [RANKS..] compares arrays split over ranks with Heat, by default on 1 and 2 ranks; PART is a part of
+                              the name of a row
+  peers nufft [THREADS..]     compares non-uniform Fourier transforms with FINUFFT, by default on 1 and 2 threads
   peers programs [PART] [THREADS..]
-                              whole small programs, op by op and as formulas, beside the same in NumPy and PyTorch, or those with a part of the name
+                              compares small programs, op by op and as formulas, with NumPy and PyTorch; PART is a part
+                              of the name of a program
   peers examples [epr | template | fluid] [THREADS..]
-                              the examples of these names beside PyEPRI, pyTME and Phi-ML, from start to result, by default all on 1 and 2 threads;
-                              fails where results differ; its packages have some GB
-  peers solvers               Poisson's equation by the linear solvers, and by SciPy's
-  callgrind BENCH [ARGS]      instructions of a bench or example, by function
-  build-cost [--of CHECKOUT] [--only PROGRAM | --speeds]
-                              what a user's crate pays to compile: seconds, lines, sizes, and the speed of dev builds
-  docs                        builds the reference; fails where a link leads nowhere or a page is too large
-  features                    lints builds without the features cuda and torch, and for WebAssembly; fails where one warns, or where the smallest
-                              depends on what these need
-  targets [--in-turn]         lints the code for other systems and processors (ARM, Windows, macOS, WebAssembly), as far as `rustup target add`
-                              has installed their standard libraries; with --in-turn for one of them, by the day
-  release [--pack]            packs the crates as they are published, and builds and runs the first example with these archives alone; with
-                              --pack only packs them
-  site [--browser]            builds the site in target/site: the guides with search, a gallery, the ops and the reference; fails where a link
-                              leads nowhere; installs mdBook into target/; with --browser also runs searches in headless Chromium
-  kernels                     reads the machine code of the CPU's kernels; fails where one has no vectors, or calls
-  zero-cost                   instructions of generic code and of the same by hand; fails where they differ too much
+                              compares example programs with PyEPRI, pyTME and Phi-ML, from start to result, by default
+                              on 1 and 2 threads; fails if results differ; downloads some GB
+  peers solvers               compares the linear solvers with SciPy's on Poisson's equation
+  callgrind BENCH [ARGS]      counts the instructions of each function of a benchmark or example
+  build-cost [--of CHECKOUT] [--in FOLDER] [--only PROGRAM | --speeds]
+                              measures the compile time and the size of user programs, or the speed of dev builds
+  docs                        builds the reference; fails if a link is broken or a page is too large
+  features                    lints builds without the features cuda and torch, and for WebAssembly; fails if the
+                              smallest build depends on a library that only these features need
+  targets [--in-turn]         lints the code for the installed targets among ARM, Windows, macOS and WebAssembly; with
+                              --in-turn, for one of them, another one each day
+  release [--pack]            packs the crates as for publication, and builds and runs the first example with these
+                              archives alone; with --pack, only packs them
+  site [--browser]            builds the site in target/site (guides with search, gallery, ops, reference), and fails if
+                              a link is broken; installs mdBook in target/; --browser tests the search in Chromium
+  kernels                     checks the machine code of the CPU's kernels; fails if one has no vectors, or has calls
+  zero-cost                   counts the instructions of generic code and of direct calls; fails if they differ too much
 
-`setup`, `test`, `golden`, `peers` and `bench peers` need Python 3.11 or newer with pip. The first program that loads libtorch needs a C++20
-compiler. The rest needs neither.
+`setup`, `test`, `golden`, `peers` and `bench peers` need Python 3.11 or newer with pip. The first program that loads
+libtorch needs a C++20 compiler.
 ";
 
 fn main() -> ExitCode {
