@@ -16,9 +16,9 @@
 //! in `$CUDA_HOME`, in the folder `cuda` of the program's cargo project, in Python's packages, or in the toolkit's
 //! usual folder. Files that another user may have put there are refused. Compiled kernels are kept in the folder
 //! `$BACKENDS_CACHE` if it is set, else in the user's cache folder, if there is one. `BACKENDS_CUDA_CACHE=0` turns off
-//! the reuse of freed memory. With `BACKENDS_CUDA_SYNC=1` each op waits for its work on the stream, so the op that
-//! launched a kernel reports the kernel's fault, not a later op. With `BACKENDS_CUDA_KERNELS=FOLDER`, the requested
-//! kernels are recorded in this folder ([`asked`]).
+//! the reuse of freed memory. With `BACKENDS_CUDA_SYNC=1` each op waits for its work on the stream, so a fault is
+//! reported by the op that launched the kernel, and not by a later op. With `BACKENDS_CUDA_KERNELS=FOLDER`, the
+//! requested kernels are recorded in this folder ([`asked`]).
 
 pub mod ahead;
 mod array;

@@ -155,7 +155,7 @@ fn by_ranks(all: &[Found], latency: f64, bandwidth: f64) -> String {
     let best = all.iter().min_by(|a, b| seconds(a).total_cmp(&seconds(b))).map_or(1, |found| found.report.size);
     let _ = write!(
         text,
-        "\nHalf of the ranks' time or more is gained up to {good} of them; it takes the least time on {best}."
+        "\nThe parallel efficiency is at least one half on up to {good} ranks; the time is shortest on {best} ranks."
     );
     text
 }

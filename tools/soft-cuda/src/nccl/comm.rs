@@ -117,7 +117,7 @@ impl Comm {
         let has = inbox.messages[from].len();
         if has < count && inbox.gone[from] {
             return Err(format!(
-                "ncclRecv: rank {from} is gone, and has not sent all that rank {} waits for",
+                "ncclRecv: rank {from} has exited, and has not sent all data that rank {} waits for",
                 self.rank
             ));
         }

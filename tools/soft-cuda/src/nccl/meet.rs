@@ -104,7 +104,7 @@ fn root(id: &Id, listener: &UnixListener) {
     let wrong = loop {
         match accept(listener, id, until) {
             Ok(new) => all.push(new),
-            Err(why) => break format!("ncclCommInitRank: {} ranks have come: {why}", all.len()),
+            Err(why) => break format!("ncclCommInitRank: {} ranks have joined: {why}", all.len()),
         }
         let wrong = what_is_wrong(&all.iter().map(|(_, hello)| *hello).collect::<Vec<_>>());
         if !wrong.is_empty() || all.len() == all[0].1[1] as usize {
@@ -125,7 +125,7 @@ fn what_is_wrong(all: &[Hello]) -> String {
                 return format!("ncclCommInitRank: rank {rank} is one of {size}, rank {other} one of {others}");
             }
             if rank == other {
-                return format!("ncclCommInitRank: rank {rank} has come twice");
+                return format!("ncclCommInitRank: rank {rank} has joined twice");
             }
             if device == on {
                 return format!("Duplicate GPU detected : rank {rank} and rank {other} both on CUDA device {device:x}");
@@ -165,7 +165,7 @@ fn connect(id: &Id, rank: usize, size: usize, device: usize) -> io::Result<Resul
         stream.set_read_timeout(None)?;
         match streams.get_mut(other as usize) {
             Some(place) if other as usize > rank && place.is_none() => *place = Some(stream),
-            _ => return Err(io::Error::other(format!("a rank {other} that cannot be"))),
+            _ => return Err(io::Error::other(format!("an unexpected rank {other}"))),
         }
     }
     Ok(Ok(streams))
