@@ -117,7 +117,7 @@ pub fn task(args: &[String]) -> Outcome {
         let runs = runs(program, &threads, &mut differences)?;
         tables += &table(program, &threads, &runs);
     }
-    println!("\nseconds, the least and the middle of {ROUNDS} rounds\n\n{HEAD}{tables}");
+    println!("\nseconds: the minimum and the median of {ROUNDS} rounds\n\n{HEAD}{tables}");
     if differences.is_empty() { Ok(()) } else { Err(format!("results differ:\n{}", differences.join("\n"))) }
 }
 

@@ -197,7 +197,10 @@ pub fn task(args: &[String]) -> Outcome {
             table.read(&with(&python, Some(&script))?, ranks);
         }
     }
-    println!("\nfloat32, one thread a rank, the least of {ROUNDS} runs of each program\n\n{}", table.beside(&ranks));
+    println!(
+        "\nfloat32, one thread per rank, the minimum of {ROUNDS} runs of each program\n\n{}",
+        table.beside(&ranks)
+    );
     println!("{}", table.alone(&ranks));
     let differences = table.differences(&ranks);
     differences.iter().for_each(|line| println!("{line}"));

@@ -53,7 +53,7 @@ pub fn page(run: &Run, threads: usize) -> String {
     let all: Vec<&Row> = groups.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
     let s = if threads == 1 { "" } else { "s" };
     let mut out = format!(
-        "# Beside other libraries: {threads} thread{s}\n\n{}. {}. {}.\n",
+        "# Comparison with other libraries: {threads} thread{s}\n\n{}. {}. {}.\n",
         run.date,
         run.machine.text(),
         run.versions
@@ -62,9 +62,13 @@ pub fn page(run: &Run, threads: usize) -> String {
         let _ = writeln!(out, "\nAt most: {}.", limits.text());
     }
     out.push_str(
-        "\nMade by `cargo xtask bench peers`. Microseconds, the least and the middle of rounds in which all make a call one after the other; ratios are the others' time over \
-         ours, so above 1 ours is faster. The limit is what the machine needs for the bytes, or the multiplications, that a call has to go through, over our time; it is above \
-         1 where arrays stay in a cache. Our program has `backends::alloc::Pages` as its allocator; without it is the same with the system's, as all others.\n",
+        "\n`cargo xtask bench peers` measured these times. In each of several rounds, all programs make the same call, \
+         one after another. Times are in microseconds: the minimum of the rounds and, for our library, also the \
+         median. A ratio is the other library's time divided by our time, so a ratio above 1 means that our library \
+         is faster. The column \"limit\" is the minimum time that the machine needs to move the bytes of the call, or \
+         to compute its operations, divided by our time; it exceeds 1 if the arrays stay in a cache. Our program uses \
+         the allocator `backends::alloc::Pages`. The column \"without `Pages`\" has our times with the system's \
+         allocator, which all other programs use.\n",
     );
     let heads = PEERS.map(|(name, _)| format!("to {name}")).join(" | ");
     let _ = writeln!(
@@ -104,7 +108,7 @@ fn table(rows: &[&Row]) -> String {
         PEERS.iter().map(|(peer, _)| *peer).filter(|peer| rows.iter().any(|row| row.time(peer).is_some())).collect();
     let heads = |format: fn(&str) -> String| used.iter().map(|peer| format(peer)).collect::<String>();
     let mut out = format!(
-        "| call | ours | middle | {WITHOUT_PAGES} |{}{} best / ours | limit |\n|---|--:|--:|--:|--:|--:|{}\n",
+        "| call | ours | median | {WITHOUT_PAGES} |{}{} best / ours | limit |\n|---|--:|--:|--:|--:|--:|{}\n",
         heads(|peer| format!(" {peer} |")),
         heads(|peer| format!(" x {peer} |")),
         "--:|".repeat(2 * used.len())
