@@ -18,7 +18,7 @@ pub struct Cuda {
 static SHARED: LazyLock<Stream> = LazyLock::new(Stream::from_entropy);
 
 impl Cuda {
-    /// Opens the GPU with the driver's number `ordinal`, counted from 0. The error says what is missing: the driver,
+    /// Opens the GPU with the driver's number `ordinal`, counted from 0. The error names the missing part: the driver,
     /// the compiler or the device.
     pub fn new(ordinal: usize) -> Result<Cuda> {
         Ok(Cuda { device: Device::open(ordinal)?, random: SHARED.clone() })

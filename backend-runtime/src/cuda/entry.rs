@@ -29,7 +29,7 @@ pub fn each<F: EachSource>(b: &Cuda, call: &Call<'_, '_>, f: &F, places: &[usize
     applied(b, call, F::NAME, Expression::of::<F>(call.dtype), f.params(), F::MOVED, places, result)
 }
 
-#[allow(clippy::too_many_arguments)] // the properties of the op, and those of the call
+#[allow(clippy::too_many_arguments)] // the properties of the op and of the call
 fn applied(
     b: &Cuda,
     call: &Call<'_, '_>,

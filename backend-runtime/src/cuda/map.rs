@@ -182,7 +182,7 @@ fn memory_order(shape: &[usize], inputs: &[Input]) -> Vec<usize> {
     order_of(shape.len(), arrays.find(|x| x.shape == shape && is_without_repetition(x)))
 }
 
-/// Returns the strides of a new result, whose axes have the same memory order as those of the inputs.
+/// Returns the strides of a new result, whose axes have the same memory order as the axes of the inputs.
 pub(super) fn result_strides(shape: &[usize], inputs: &[Input]) -> Vec<isize> {
     let order = memory_order(shape, inputs);
     let in_order: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();

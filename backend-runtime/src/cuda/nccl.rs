@@ -37,7 +37,7 @@ pub(super) struct Nccl {
 
 static NCCL: OnceLock<Nccl> = OnceLock::new();
 
-/// Loads NCCL, and returns its functions. The error says what is missing.
+/// Loads NCCL, and returns its functions. The error names the missing library or function.
 pub(super) fn load() -> Result<&'static Nccl> {
     Library::Nccl.load()?;
     match NCCL.get() {

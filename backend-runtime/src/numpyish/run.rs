@@ -89,7 +89,7 @@ impl Aligned {
 /// Runs a kernel over operands, which are broadcast to one shape.
 ///
 /// # Safety
-/// `op` points to the kernel's op, and the number and the dtypes of the operands are those of the kernel.
+/// `op` points to the kernel's op, and the operands have the number and the dtypes that the kernel requires.
 #[inline(never)]
 pub unsafe fn run(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
     // SAFETY: the caller guarantees the op and the operands.

@@ -83,7 +83,7 @@ impl<'a> Fused<'a> {
     /// If the shapes do not broadcast.
     ///
     /// # Safety
-    /// `op` points to the kernel's op, the number and the dtypes of the operands are those of the kernel, and the op
+    /// `op` points to the kernel's op, the operands have the number and the dtypes that the kernel requires, and the op
     /// and the operands outlive the result. If `factors` is not `None`, the formula is the product of the two operands
     /// with these indices, and both have the dtype of the kernel's result.
     pub unsafe fn new(

@@ -76,7 +76,7 @@ macro_rules! shim {
         impl Shim {
             /// Looks up the functions in an open library.
             fn of(library: &libloading::os::unix::Library) -> std::result::Result<Shim, libloading::Error> {
-                // SAFETY: the types are those of the functions with these names in shim.cpp, from which this crate
+                // SAFETY: the types match the functions with these names in shim.cpp, from which this crate
                 // compiled the library.
                 unsafe { Ok(Shim { $($name: *library.get(concat!("backends_", stringify!($name)).as_bytes())?,)* }) }
             }

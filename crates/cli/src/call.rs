@@ -116,7 +116,7 @@ fn program(file: &str) -> Outcome<Text> {
 }
 
 /// Runs a script, writes its results to files, and returns the text to print. `known` returns the variables that the
-/// program defines; variables from the command line replace those of the same name.
+/// program defines; variables from the command line replace variables of the same name.
 fn computed(
     arguments: &Arguments,
     script: &Script,

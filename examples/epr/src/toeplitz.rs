@@ -15,7 +15,7 @@ impl<B: Backend, T: Precision> Toeplitz<B, T> {
     pub fn new(b: &B, kernel: &B::Array<T>) -> Result<Self> {
         let lengths = b.shape(kernel);
         if lengths.is_empty() || lengths.iter().any(|n| *n == 0 || n % 2 == 1) {
-            let why = "of the kernel must have even lengths, twice those of the image";
+            let why = "of the kernel must have even lengths, twice the lengths of the image";
             return Err(Error::shape("toeplitz", lengths, why));
         }
         Ok(Toeplitz {

@@ -113,7 +113,7 @@ impl<'c, B: Backend, T: Precision> TvOptions<'c, B, T> {
             if found == shape {
                 return Ok(());
             }
-            Err(Error::shape("tv", found, format!("is that of `{name}`, but must be that of the image, {shape:?}")))
+            Err(Error::shape("tv", found, format!("of `{name}` must be the shape of the image, {shape:?}")))
         };
         if let Some(init) = &self.init {
             fits("init", b.shape(init))?;

@@ -1,4 +1,4 @@
-//! Runs the program `fluid` with arguments on the command line, as a user does, and checks what it prints and writes.
+//! Runs the program `fluid` with arguments on the command line, as a user does, and checks its output and its files.
 
 #[path = "../../../tests/common/near.rs"]
 mod near;

@@ -152,7 +152,7 @@ pub(super) enum Kept {
     Upper = 2,
 }
 
-/// Flags for [`Stack::tidy`]: what the kernel does besides setting unused elements to 0.
+/// Flags for [`Stack::tidy`]: the actions of the kernel in addition to setting unused elements to 0.
 pub(super) mod tidying {
     /// Set imaginary parts on the diagonal to 0.
     pub(in super::super) const REAL_DIAGONAL: u32 = 1;

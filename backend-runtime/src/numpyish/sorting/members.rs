@@ -118,7 +118,7 @@ versions! {
             let key = key.cast::<u64>();
             let bit = key.wrapping_sub(least);
             let bit = if bit < count { bit } else { beyond };
-            // SAFETY: the index is that of a word with bits below `count`, or of the last word.
+            // SAFETY: the index belongs to a word with bits below `count`, or to the last word.
             let word = unsafe { *bits.get_unchecked((bit / 64) as usize) };
             *out = (word >> (bit % 64)) as u8 & 1 ^ u8::from(invert);
         }

@@ -135,7 +135,7 @@ pub fn lgamma(x: F) -> F {
     if x.is_nan() { x } else { value }
 }
 
-/// Derivative of the logarithm of the gamma function. Infinite at 0, with the sign opposite to that of the zero, and
+/// Derivative of the logarithm of the gamma function. Infinite at 0, with the opposite sign of the zero, and
 /// NaN at negative integers. Within 3 ulp for positive `x`; near the zeros at negative `x`, the error is relative to
 /// `digamma(|x|)`.
 #[inline(always)]

@@ -126,7 +126,7 @@ fn minimize_residual<B: Backend, T: WideFloat>(
         first.push(ratio(b, &s.dot(&rs[j], &rs[0])?, &sigma[j - 1])?);
         tau.push(parts);
     }
-    // `first` holds coefficients of the orthogonalized vectors, and `gamma` those of the original vectors r_j;
+    // `first` holds coefficients of the orthogonalized vectors, and `gamma` coefficients of the original vectors r_j;
     // `shifted` (gamma'' in the paper) holds the coefficients of r_1 .. r_(l-1) in the update of `x`
     let mut gamma = first.clone();
     for j in (0..l).rev() {

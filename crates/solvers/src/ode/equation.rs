@@ -61,7 +61,7 @@ impl<'p, B: Backend, T: Float> Equation<'p, B, T> {
         if shape == [&self.shape[..], &self.shape].concat() {
             return b.reshape::<T>(given, [n, n]).map(Some);
         }
-        Err(Error::shape(OP, shape, format!("is that of the Jacobian, but must be [{n}, {n}]")))
+        Err(Error::shape(OP, shape, format!("of the Jacobian must be [{n}, {n}]")))
     }
 
     /// The number of elements of a state.
