@@ -187,7 +187,7 @@ impl ManagedTensor {
             let DLPackVersion { major, minor } = (*tensor.as_ptr()).version;
             if major != abi::VERSION.major {
                 delete(raw);
-                let why = format!("a tensor of DLPack {major}.{minor}, of which only 1.x is known");
+                let why = format!("the tensor has DLPack version {major}.{minor}, but only 1.x is supported");
                 return Err(Error::argument(OP, why));
             }
             let all = &*tensor.as_ptr();

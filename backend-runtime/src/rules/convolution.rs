@@ -418,8 +418,8 @@ fn time_of(odd: f64, two: usize) -> f64 {
     if two > 1 { time } else { 2.0 * time }
 }
 
-/// Returns a number, at least `n` and less than `2 * n`, of which Fourier transforms take the least time by
-/// [`transform_time`]. It has no prime factors except 2, 3, 5 and 7.
+/// Returns the number of points, at least `n` and less than `2 * n`, with the smallest [`transform_time`]. The number
+/// has no prime factors except 2, 3, 5 and 7.
 pub fn fast_points(n: usize) -> usize {
     let n = n.max(1);
     let end = n.saturating_mul(2);
