@@ -412,7 +412,7 @@ fn bad_tensors_are_refused_and_freed_once() {
     type Change = fn(&mut DLManagedTensorVersioned);
     let cases: [(Change, &str); 11] = [
         (|t| t.version.major = 2, "the tensor has DLPack version 2.1, but only 1.x is supported"),
-        (|t| t.version.major = 0, "a tensor of DLPack 0.1"),
+        (|t| t.version.major = 0, "the tensor has DLPack version 0.1"),
         (|t| t.dl_tensor.data = ptr::null_mut(), "a tensor of shape [2, 3] without memory"),
         (|t| t.dl_tensor.dtype.lanes = 2, "no dtype matches DLPack's float of 64 bits and 2 lanes"),
         (|t| t.dl_tensor.dtype.bits = 80, "float of 80 bits"),

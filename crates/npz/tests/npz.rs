@@ -19,7 +19,7 @@ fn a_damaged_or_short_member_is_an_error() {
     for (member, why) in [
         (damaged, "checksum"),
         (stored("x.npy", short), "8 bytes of data for the shape [2]"),
-        (Member { length: whole.len() as u64, ..stored("x.npy", short) }, "data end before"),
+        (Member { length: whole.len() as u64, ..stored("x.npy", short) }, "the data are shorter"),
         (stored("x.npy", &[]), "not a .npy file"),
     ] {
         let error = Npz::from_bytes("x.npz", raw_archive(&[member])).unwrap().get::<f64>("x").unwrap_err().to_string();
@@ -44,7 +44,7 @@ fn a_name_given_twice_is_an_error() {
     for names in [["x.npy", "x.npy"], ["x", "x.npy"]] {
         let file = raw_archive(&[stored(names[0], &x), stored(names[1], &y)]);
         let error = Npz::from_bytes("x.npz", file).unwrap_err().to_string();
-        assert!(error.starts_with("x.npz: two arrays of the"), "{error}");
+        assert!(error.starts_with("x.npz: two arrays have the"), "{error}");
     }
 }
 
