@@ -308,8 +308,8 @@ impl Axes {
         self.problem.get_or_insert(e);
     }
 
-    /// Records the error of an option without a drawing to which it applies. If an earlier call has failed, its error is
-    /// kept instead.
+    /// Records the error of an option without a drawing to which it applies. If an earlier call has failed, keeps its
+    /// error instead.
     fn misses(&mut self, call: &'static str, after: &'static str) {
         self.fails(Error::Option { call, after });
     }
