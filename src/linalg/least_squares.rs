@@ -1,7 +1,8 @@
 //! Ranks, pseudo-inverses and least squares, computed from singular values.
 
 use crate::{
-    Axes, Backend, Error, Float, MaxOptions, Numeric, Real, Result, SvdOptions, SvdResult, WideFloat,
+    Axes, Backend, Error, Float, MaxOptions, Numeric, QrResult, Real, Result, SolveTriangularOptions, SvdOptions,
+    SvdResult, WideFloat,
     runtime::rules::{self, System},
 };
 
@@ -39,6 +40,12 @@ impl<'a, B: Backend, T: WideFloat> Relative<'a, B, T> {
     }
 }
 
+/// The default threshold for matrices of this shape.
+fn default_number<T: WideFloat>(shape: &[usize]) -> f64 {
+    let unit = if size_of::<T::Real>() == 8 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+    shape.iter().rev().take(2).max().copied().unwrap_or(0) as f64 * unit
+}
+
 /// For each matrix, the threshold below which singular values count as 0: `rtol` times the largest singular value.
 fn threshold<B: Backend, T: WideFloat>(
     b: &B,
@@ -46,13 +53,11 @@ fn threshold<B: Backend, T: WideFloat>(
     shape: &[usize],
     rtol: &Relative<'_, B, T>,
 ) -> Result<B::Array<T::Real>> {
-    let unit = if size_of::<T::Real>() == 8 { f64::EPSILON } else { f64::from(f32::EPSILON) };
-    let longest = shape.iter().rev().take(2).max().copied().unwrap_or(0);
     let largest = b.max_with(values, -1, MaxOptions::new().keepdims(true))?;
     if let Some(numbers) = rtol.numbers {
         return b.multiply(&largest, b.expand_dims(numbers, -1)?);
     }
-    b.multiply(&largest, T::Real::of(rtol.number.unwrap_or(longest as f64 * unit)))
+    b.multiply(&largest, T::Real::of(rtol.number.unwrap_or_else(|| default_number::<T>(shape))))
 }
 
 /// True for singular values that do not count as 0. `shape` is the shape of the matrices, which must not be empty.
@@ -130,7 +135,45 @@ type LeastSquares<B, T> = (
     <B as crate::Arrays>::Array<<T as Float>::Real>,
 );
 
+/// The triangular systems that are left of least squares after a QR factorization of the matrix, or of its adjoint if
+/// there are more unknowns than equations.
+struct Factored<B: Backend, T: WideFloat> {
+    triangle: B::Array<T>,
+    right: B::Array<T>,
+    /// The columns whose combination by the solutions of the triangular system is the solution, if there are more unknowns
+    /// than equations. The triangle is a lower one then.
+    columns: Option<B::Array<T>>,
+}
+
+impl<B: Backend, T: WideFloat> Factored<B, T> {
+    fn of(b: &B, x: &B::Array<T>, right: &B::Array<T>, system: &System) -> Result<Self> {
+        if system.rows >= system.unknowns {
+            let QrResult { q, r } = b.qr(x)?;
+            return Ok(Factored { triangle: r, right: b.matmul(&adjoint(b, &q)?, right)?, columns: None });
+        }
+        let QrResult { q, r } = b.qr(adjoint(b, x)?)?;
+        Ok(Factored { triangle: adjoint(b, &r)?, right: right.clone(), columns: Some(q) })
+    }
+
+    /// The solution of systems of full rank.
+    fn solution(self, b: &B) -> Result<B::Array<T>> {
+        let options = SolveTriangularOptions::new().lower(self.columns.is_some());
+        let solution = b.solve_triangular_with(&self.triangle, &self.right, options)?;
+        self.of_matrix(b, solution)
+    }
+
+    /// Makes solutions for the matrix from solutions for the triangle.
+    fn of_matrix(self, b: &B, solution: B::Array<T>) -> Result<B::Array<T>> {
+        match self.columns {
+            Some(columns) => b.matmul(&columns, &solution),
+            None => Ok(solution),
+        }
+    }
+}
+
 /// Returns the least-squares solutions of minimum norm, with the residuals, the ranks and the singular values.
+///
+/// Systems of full rank are solved by QR factorization, and others by singular value decomposition.
 pub fn lstsq<B: Backend, T: WideFloat>(
     b: &B,
     x1: &B::Array<T>,
@@ -143,17 +186,51 @@ pub fn lstsq<B: Backend, T: WideFloat>(
     if shape.contains(&0) || system.columns == 0 {
         return Err(Error::shapes(OP, &shape, b.shape(x2)));
     }
-    let SvdResult { u, s, vh } = thin(b, x1)?;
-    let is_kept = kept_values::<B, T>(b, &s, &shape, &Relative::number(rtol))?;
     let right = if system.is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
-    // divides, because the inverse of a very small singular value would be infinite
-    let divisors = b.expand_dims(&b.astype::<T, _>(&b.r#where(&is_kept, &s, T::Real::ONE)?)?, -1)?;
-    let along = b.divide(&b.matmul(&adjoint(b, &u)?, &right)?, &divisors)?;
-    let along = b.r#where(&b.expand_dims(&is_kept, -1)?, &along, T::ZERO)?;
-    let solution = b.matmul(&adjoint(b, &vh)?, &along)?;
+    // much longer matrices have the singular values of their triangular factors. Those of other matrices are computed
+    // without this factor, whose rounding errors might change the rank
+    let (longer, shorter) = (system.rows.max(system.unknowns), system.rows.min(system.unknowns));
+    let factored = if 6 * longer > 11 * shorter { Some(Factored::of(b, x1, &right, &system)?) } else { None };
+    let (matrix, sides) = factored.as_ref().map_or((x1, &right), |factored| (&factored.triangle, &factored.right));
+    // singular values alone take less time than with their vectors, which only matrices without full rank need. With a
+    // smaller `rtol`, matrices may count as of full rank that cannot be inverted
+    let is_regular_if_full = rtol.is_none_or(|rtol| rtol >= default_number::<T>(&shape));
+    let (s, vectors) = if is_regular_if_full {
+        (b.svdvals(matrix)?, None)
+    } else {
+        let SvdResult { u, s, vh } = thin(b, matrix)?;
+        (s, Some((u, vh)))
+    };
+    let is_kept = kept_values::<B, T>(b, &s, &shape, &Relative::number(rtol))?;
+    let asks = is_regular_if_full || system.rows > system.unknowns;
+    let is_full = asks && b.item(b.all(&is_kept, ..)?)?;
+    let solution = if is_full && is_regular_if_full {
+        let factored = match factored {
+            Some(factored) => factored,
+            None => Factored::of(b, x1, &right, &system)?,
+        };
+        factored.solution(b)?
+    } else {
+        let (u, vh) = match vectors {
+            Some(vectors) => vectors,
+            None => {
+                let SvdResult { u, vh, .. } = thin(b, matrix)?;
+                (u, vh)
+            }
+        };
+        // divides, because the inverse of a very small singular value would be infinite
+        let divisors = b.expand_dims(&b.astype::<T, _>(&b.r#where(&is_kept, &s, T::Real::ONE)?)?, -1)?;
+        let along = b.divide(&b.matmul(&adjoint(b, &u)?, sides)?, &divisors)?;
+        let along = b.r#where(&b.expand_dims(&is_kept, -1)?, &along, T::ZERO)?;
+        let solution = b.matmul(&adjoint(b, &vh)?, &along)?;
+        match factored {
+            Some(factored) => factored.of_matrix(b, solution)?,
+            None => solution,
+        }
+    };
     // as in NumPy and PyTorch, there are residuals only for overdetermined systems, and only if no singular value
     // counts as 0
-    let residuals = if system.rows > system.unknowns && b.item(b.all(&is_kept, ..)?)? {
+    let residuals = if system.rows > system.unknowns && is_full {
         let off = b.subtract(&b.matmul(x1, &solution)?, &right)?;
         b.sum(&b.square(&b.abs(&off)?)?, -2)?
     } else {

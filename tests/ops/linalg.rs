@@ -123,6 +123,28 @@ fn least_squares<B: Backend, T: WideFloat>(b: &B) {
     near(b, &b.matmul(&x, &solution).unwrap(), &y, "an exact solution");
     near(b, &solution, &b.matmul(b.pinv(&x).unwrap(), &y).unwrap(), "of the smallest norm");
     assert_eq!(b.item(rank).unwrap(), 3);
+    // solutions, ranks and singular values agree with those of other ops: for matrices of full rank, for stacks in which
+    // one matrix or all have not, and for zeros
+    let stack = noise::<B, T>(b, 11, &[3, 6, 4]);
+    let is_second = b.asarray([[[1.0]], [[0.0]], [[1.0]]]).unwrap();
+    let one_zero = b.multiply(&stack, b.astype::<T, _>(&is_second).unwrap()).unwrap();
+    let low_rank = b.matmul(noise::<B, T>(b, 6, &[9, 2]), noise::<B, T>(b, 7, &[2, 5])).unwrap();
+    let mut all: Vec<_> = shapes().iter().map(|shape| noise::<B, T>(b, 10, shape)).collect();
+    all.extend([stack, one_zero, b.matrix_transpose(&low_rank).unwrap(), low_rank, b.zeros::<T>([4, 3]).unwrap()]);
+    for x in all {
+        let shape = b.shape(&x).to_vec();
+        let rows = shape[shape.len() - 2];
+        for sides in [&[rows][..], &[rows, 2]] {
+            let (y, what) = (noise::<B, T>(b, 12, sides), format!("least squares {shape:?} and {sides:?}"));
+            let found = b.lstsq(&x, &y).unwrap();
+            near::<B, T>(b, &found.solution, &b.matmul(b.pinv(&x).unwrap(), &y).unwrap(), &what);
+            let values = [&found.singular_values, &b.svdvals(&x).unwrap()].map(|s| real::<B, T>(b, s));
+            near::<B, T>(b, &values[0], &values[1], &what);
+            assert!(b.array_equal(&found.rank, b.matrix_rank(&x).unwrap()).unwrap(), "{what}");
+        }
+    }
+    // with this tolerance, singular matrices may count as of full rank
+    b.lstsq_with(b.ones::<T>([3, 2]).unwrap(), b.ones::<T>([3]).unwrap(), LstsqOptions::new().rtol(0.0)).unwrap();
     // a batch of matrices of rank 2
     let x = b.matmul(noise::<B, T>(b, 6, &[4, 7, 2]), noise::<B, T>(b, 7, &[2, 6])).unwrap();
     assert_eq!(b.to_vec(b.matrix_rank(&x).unwrap()).unwrap(), [2; 4]);

@@ -50,3 +50,44 @@ impl Set {
         self.0
     }
 }
+
+/// Defines functions that are compiled for each [`Set`] from the same source. The set is the first argument of such a
+/// function. Every operation is an IEEE operation, and the compiler neither joins nor reorders them, so all versions give
+/// the same bits.
+macro_rules! versions {
+    ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
+        $(#[$note])*
+        #[allow(clippy::too_many_arguments)]
+        pub fn $name(set: $crate::instructions::Set, $($arg: $ty),*) $(-> $out)? {
+            // the body of all versions
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments)]
+            fn body($($arg: $ty),*) $(-> $out)? $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                use $crate::instructions::Level;
+                #[target_feature(enable = "avx2")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx2($($arg: $ty),*) $(-> $out)? {
+                    body($($arg),*)
+                }
+                #[target_feature(enable = "avx2,avx512f,avx512bw,avx512dq,avx512vl")]
+                #[allow(clippy::too_many_arguments)]
+                fn avx512($($arg: $ty),*) $(-> $out)? {
+                    body($($arg),*)
+                }
+                match set.level() {
+                    // SAFETY: there is a `Set` of this level only if the processor has these instructions.
+                    Level::Avx512 => return unsafe { avx512($($arg),*) },
+                    // SAFETY: as above.
+                    Level::Avx2 => return unsafe { avx2($($arg),*) },
+                    Level::Baseline => {}
+                }
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = set.level();
+            body($($arg),*)
+        }
+    )*};
+}
+pub(crate) use versions;

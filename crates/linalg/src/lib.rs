@@ -16,6 +16,8 @@ mod eigen;
 #[cfg(feature = "faer")]
 mod instructions;
 #[cfg(feature = "faer")]
+mod lanes;
+#[cfg(feature = "faer")]
 mod lu;
 #[cfg(feature = "faer")]
 mod lu_panels;

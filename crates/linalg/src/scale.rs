@@ -65,6 +65,11 @@ pub fn needed<T: Scalar>(elements: impl Iterator<Item = T>) -> Option<i32> {
     Some(exponent(largest)).filter(|&e| !is_ordinary(e) && largest.is_finite())
 }
 
+/// Exponent of the largest magnitude, which must be finite; `None` if all elements are 0.
+pub fn largest_exponent(elements: impl Iterator<Item = f64>) -> Option<i32> {
+    Some(exponent(elements.fold(0.0, |largest, x| x.abs().max(largest)))).filter(|&e| e != OF_ZERO)
+}
+
 /// Returns whether an element of the magnitude `x` needs scaling, or is infinite or NaN.
 #[inline(always)]
 pub fn is_extreme(x: f64) -> bool {

@@ -4,10 +4,11 @@
 //! the rank-one part is negligible, or two diagonal elements are nearly equal, an eigenvalue of the halves stays (it is
 //! deflated). The others follow from the secular equation, and their eigenvectors are products of two matrices.
 
-use super::{divide::Room, lanes::LANES, secular};
+use super::{divide::Room, secular};
 use crate::{
     Result,
     instructions::Set,
+    lanes::LANES,
     room::{matrix, matrix_mut},
     scale,
 };

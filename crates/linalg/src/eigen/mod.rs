@@ -2,7 +2,6 @@
 
 mod divide;
 mod hermitian;
-mod lanes;
 mod merge;
 mod ql;
 mod secular;

@@ -1,7 +1,10 @@
 //! Eigenvalues and eigenvectors of small symmetric tridiagonal matrices, by the QL method with implicit shifts.
 
-use super::lanes::versions;
-use crate::{Failure, Result, instructions::Set, scale};
+use crate::{
+    Failure, Result,
+    instructions::{Set, versions},
+    scale,
+};
 
 /// The largest matrix for this method.
 pub const LARGEST: usize = 32;

@@ -7,7 +7,10 @@
 //! A root is stored as the nearer of its two poles, the origin, and the distance from it. So the differences between
 //! roots and poles are accurate, even if a root and a pole are equal as doubles.
 
-use super::lanes::{LANES, Lanes, Mask, versions};
+use crate::{
+    instructions::versions,
+    lanes::{LANES, Lanes, Mask},
+};
 
 /// Most iterations for one root. From the iteration `SLOW` on, every second iteration halves the number of doubles in
 /// the bracket of the root, which is at most 2^64. So every root is found.

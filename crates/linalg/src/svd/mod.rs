@@ -1,4 +1,11 @@
-//! Singular value decomposition.
+//! Singular value decomposition. Singular vectors are computed by faer; singular values alone by faer's or our own
+//! bidiagonal form, and dqds.
+
+mod bidiagonal;
+mod dqds;
+#[cfg(test)]
+mod tests;
+mod values;
 
 use super::{
     Failure, Result, Scalar,
@@ -31,21 +38,20 @@ pub(crate) fn svd<T: Scalar + ComplexField>(
         });
         return Ok(());
     }
+    let Some([u, v]) = vectors else {
+        return values::values(a, s, m, n);
+    };
     // faer squares elements, so a matrix of very large or small numbers is scaled, like in LAPACK
     let exponent = scale::needed(a.iter().copied());
     let copy = exponent.map(|e| scale::scaled_copy(a, -e)).transpose()?;
     let a = copy.as_deref().unwrap_or(a);
     let columns = |of: &[T], rows: usize| of.len().checked_div(rows).unwrap_or(0);
     let wanted = |columns: usize| if columns == size { ComputeSvdVectors::Thin } else { ComputeSvdVectors::Full };
-    let counts = vectors.as_ref().map(|[u, v]| [columns(u, m), columns(v, n)]);
-    let [of_u, of_v] = counts.map_or([ComputeSvdVectors::No; 2], |counts| counts.map(wanted));
-    let needed = svd::svd_scratch::<T>(m, n, of_u, of_v, Par::Seq, Spec::default());
+    let (of_u, of_v) = (columns(u, m), columns(v, n));
+    let needed = svd::svd_scratch::<T>(m, n, wanted(of_u), wanted(of_v), Par::Seq, Spec::default());
     let mut values = list(size, T::default())?;
     let done = with_room(needed, |stack| {
-        let (u, v) = match vectors.zip(counts) {
-            Some(([u, v], [of_u, of_v])) => (Some(matrix_mut(u, m, of_u)), Some(matrix_mut(v, n, of_v))),
-            None => (None, None),
-        };
+        let (u, v) = (Some(matrix_mut(u, m, of_u)), Some(matrix_mut(v, n, of_v)));
         let values = DiagMut::from_slice_mut(&mut values);
         svd::svd(matrix(a, m, n), values, u, v, Par::Seq, stack, Spec::default())
     })?;
