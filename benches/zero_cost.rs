@@ -60,7 +60,7 @@ impl Inputs {
         let b = Numpyish::new();
         let any = AnyBackend::from(b.clone());
         let (x, y) = (b.linspace(0.0, 1.0, n)?, b.linspace(1.0, 2.0, n)?);
-        let (any_x, any_y) = (AnyArray::Numpyish(x.clone()), AnyArray::Numpyish(y.clone()));
+        let (any_x, any_y) = (AnyArray::from(x.clone()), AnyArray::from(y.clone()));
         let lanes = b.reshape(&x, [-1, 10])?;
         Ok(Inputs { b, any, x, y, any_x, any_y, lanes })
     }

@@ -16,7 +16,7 @@ pub fn diag<B: Backend, T: Element>(b: &B, x: &B::Array<T>, k: isize) -> Result<
         [_, _] => b.diagonal_with(x, DiagonalOptions::new().offset(k)),
         [n] => {
             let side = n.checked_add(k.unsigned_abs()).ok_or_else(|| Error::memory(OP, usize::MAX))?;
-            let count = rules::count(OP, &[side, side], size_of::<T>())?;
+            let count = rules::count(OP, &[side, side], T::dtype().size())?;
             let mut elements = b.zeros::<T>([count])?;
             if n > 0 {
                 let (row, column, _) = rules::diagonal(side, side, k);
@@ -42,6 +42,10 @@ pub fn tril_indices<B: Backend, T: Integer>(
     const OP: &str = "tril_indices";
     let shape = triangle::<T>(OP, n, m)?;
     if on_host(b)? {
+        if const { T::IS_DYNAMIC } {
+            let (rows, columns) = triangle_indices::<i64>(OP, shape, k, false)?;
+            return pair(b, vec![b.of_loop(rows)?, b.of_loop(columns)?]);
+        }
         let (rows, columns) = triangle_indices::<T>(OP, shape, k, false)?;
         return Ok((b.of_loop(rows)?, b.of_loop(columns)?));
     }
@@ -60,6 +64,10 @@ pub fn triu_indices<B: Backend, T: Integer>(
     const OP: &str = "triu_indices";
     let shape = triangle::<T>(OP, n, m)?;
     if on_host(b)? {
+        if const { T::IS_DYNAMIC } {
+            let (rows, columns) = triangle_indices::<i64>(OP, shape, k, true)?;
+            return pair(b, vec![b.of_loop(rows)?, b.of_loop(columns)?]);
+        }
         let (rows, columns) = triangle_indices::<T>(OP, shape, k, true)?;
         return Ok((b.of_loop(rows)?, b.of_loop(columns)?));
     }
@@ -77,7 +85,7 @@ fn on_host<B: Backend>(b: &B) -> Result<bool> {
 fn triangle<T: Integer>(op: &'static str, n: usize, m: Option<usize>) -> Result<[usize; 2]> {
     let shape = [n, m.unwrap_or(n)];
     rules::count(op, &shape, size_of::<i64>())?;
-    rules::check_indices(op, &shape, T::DTYPE, T::MAX.cast())?;
+    rules::check_indices(op, &shape, T::dtype())?;
     Ok(shape)
 }
 
@@ -94,12 +102,15 @@ fn pair<B: Backend, T: Integer>(b: &B, list: Vec<B::Array<i64>>) -> Result<(B::A
 pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Array<T>> {
     const OP: &str = "indices";
     let whole = [&[shape.len()], shape].concat();
-    if rules::count(OP, &whole, size_of::<T>())? == 0 {
+    if rules::count(OP, &whole, T::dtype().size())? == 0 {
         return b.zeros::<T>(whole);
     }
-    rules::check_indices(OP, shape, T::DTYPE, T::MAX.cast())?;
+    rules::check_indices(OP, shape, T::dtype())?;
     if on_host(b)? {
-        return b.of_loop(all_indices(OP, shape)?);
+        return match const { T::IS_DYNAMIC } {
+            true => b.astype::<T, i64>(b.of_loop(all_indices(OP, shape)?)?),
+            false => b.of_loop(all_indices::<T>(OP, shape)?),
+        };
     }
     // the indices along each axis are broadcast views, if the library supports views, so that each element is written
     // only once
@@ -113,7 +124,7 @@ pub fn indices<B: Backend, T: Integer>(b: &B, shape: &[usize]) -> Result<B::Arra
 
 /// For each index, a row of `n` elements: 1 at that index, and 0 elsewhere.
 pub fn one_hot<B: Backend, T: Element>(b: &B, indices: &B::Array<i64>, n: usize) -> Result<B::Array<T>> {
-    rules::count("one_hot", &[b.shape(indices), &[n]].concat(), size_of::<T>().max(size_of::<i64>()))?;
+    rules::count("one_hot", &[b.shape(indices), &[n]].concat(), T::dtype().size().max(size_of::<i64>()))?;
     let places = b.expand_dims(indices, -1)?;
     let all = b.arange(0, n as i64, 1)?;
     lazy(&places).equal(&all).r#where(lazy(T::from_i64(1)), lazy(T::from_i64(0))).eval(b)

@@ -59,9 +59,9 @@ pub fn nan_to_num<B: Backend, T: Float>(
     posinf: Option<f64>,
     neginf: Option<f64>,
 ) -> Result<B::Array<T>> {
-    let limits = finfo(T::DTYPE).map_err(|e| e.within("nan_to_num"))?;
+    let limits = finfo(T::dtype()).map_err(|e| e.within("nan_to_num"))?;
     let [nan, high, low] = [nan, posinf.unwrap_or(limits.max), neginf.unwrap_or(limits.min)].map(T::Real::of);
-    if T::DTYPE == T::Real::DTYPE {
+    if T::dtype() == T::Real::dtype() {
         return expr!(b,
             let y = real(x);
             astype::<T>(where(isnan(y), nan, where(isinf(y), where(y > 0.0, high, low), y)))

@@ -71,7 +71,7 @@ fn transform<B: Backend, T: Real>(
     let plan = rules::trigonometric(op, b.shape(x), wave, kind, n, axis, norm, direction)?;
     let mut shape = b.shape(x).to_vec();
     shape[plan.axis] = plan.n;
-    let y = match T::DTYPE {
+    let y = match T::dtype() {
         // the other ops could refuse the shape of an intermediate result, although it has no elements
         _ if shape.contains(&0) => b.zeros(shape),
         DType::Float64 => transformed::<B, T, f64>(b, x, plan),

@@ -292,7 +292,7 @@ pub fn topleft_pad<B: Backend, T: Element>(
     if from.len() != shape.len() {
         return Err(Error::shapes(OP, from, shape));
     }
-    rules::count(OP, shape, size_of::<T>())?;
+    rules::count(OP, shape, T::dtype().size())?;
     let kept: Vec<Slice> = from.iter().zip(shape).map(|(&from, &to)| (0..from.min(to)).into()).collect();
     let widths: Vec<(usize, usize)> = from.iter().zip(shape).map(|(&from, &to)| (0, to.saturating_sub(from))).collect();
     let part = b.getitem(x, &kept)?;

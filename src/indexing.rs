@@ -124,7 +124,7 @@ pub fn ravel_multi_index<B: Backend, T: Integer>(
             check_places(b, OP, *indices, len, axis)?;
         }
         // converts to a dtype that can hold both the index and the length
-        let indices = match size_of::<T>() {
+        let indices = match T::dtype().size() {
             8 => b.astype::<i64, _>(inside(b, (*indices).clone(), len, mode)?)?,
             _ => inside(b, b.astype::<i64, _>(*indices)?, len, mode)?,
         };
@@ -178,8 +178,8 @@ fn places<B: Backend, T: Element>(
         });
     }
     let values = values.map(|values| match values {
-        Operand::Scalar(_) => (&[][..], size_of::<T>()),
-        Operand::Array(values) => (b.shape(&**values), size_of::<T>()),
+        Operand::Scalar(_) => (&[][..], T::dtype().size()),
+        Operand::Array(values) => (b.shape(&**values), T::dtype().size()),
     });
     numpyish::indexing::places(op, shape, &arrays, index, values)
 }

@@ -142,7 +142,7 @@ impl Arrays for Intercepted {
     }
 
     fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Outputs> {
-        match self.within.has_entry(row) {
+        match self.within.library_has_entry(row) {
             true => self.by.run(&self.within, row, call),
             false => Err(Error::unsupported(call.op, self.within.name())),
         }

@@ -75,8 +75,11 @@ pub mod __private {
     pub use backend_macros::{conformance, expr, table};
 }
 
+mod any;
 mod choose;
+pub use any::AnyBackend;
 pub use choose::libraries;
+pub use runtime::entry::AnyArray;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 

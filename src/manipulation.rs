@@ -26,7 +26,7 @@ pub fn repeat_each<B: Backend, T: Element>(
     if let Some(counts) = b.host_view(&counts) {
         let repeats = Repeats::new(OP, counts)?;
         shape[axis] = repeats.total();
-        rules::count(OP, &shape, size_of::<T>())?;
+        rules::count(OP, &shape, T::dtype().size())?;
         return b.take(x, &b.of_loop(repeats.places(OP)?)?, axis as isize);
     }
     // computes the total in floating point, because an integer sum might wrap
@@ -41,7 +41,7 @@ pub fn repeat_each<B: Backend, T: Element>(
         return Err(Error::memory(OP, usize::MAX));
     }
     shape[axis] = total as usize;
-    rules::count(OP, &shape, size_of::<T>())?;
+    rules::count(OP, &shape, T::dtype().size())?;
     let ends = b.cumulative_sum(&counts, 0)?;
     let places = b.arange(0, total as i64, 1)?;
     let from = b.searchsorted_with(&ends, &places, SearchsortedOptions::new().side(Side::Right))?;
@@ -212,7 +212,7 @@ pub fn pad_values<B: Backend, T: Element>(
 ) -> Result<B::Array<T>> {
     const OP: &str = "pad_values";
     let shape = b.shape(x).to_vec();
-    let (widths, _) = rules::padded(OP, &shape, widths, PadMode::Constant, size_of::<T>())?;
+    let (widths, _) = rules::padded(OP, &shape, widths, PadMode::Constant, T::dtype().size())?;
     let values = b.broadcast_to(values, [shape.len(), 2]).map_err(|e| e.within(OP))?;
     let pairs: Vec<(usize, usize)> = widths.chunks_exact(2).map(|width| (width[0], width[1])).collect();
     if pairs.is_empty() {
@@ -239,7 +239,7 @@ pub fn pad_values<B: Backend, T: Element>(
 pub fn pad_stack<B: Backend, T: Element>(b: &B, xs: &[&B::Array<T>], value: Number) -> Result<B::Array<T>> {
     const OP: &str = "pad_stack";
     let shapes: Vec<&[usize]> = xs.iter().map(|x| b.shape(x)).collect();
-    let (shape, value) = (rules::pad_stacked(OP, &shapes, size_of::<T>())?, value.element::<T>(OP)?);
+    let (shape, value) = (rules::pad_stacked(OP, &shapes, T::dtype().size())?, value.element::<T>(OP)?);
     if shapes.iter().all(|one| *one == &shape[1..]) {
         return b.stack(xs);
     }

@@ -47,7 +47,7 @@ pub fn random_shuffle<B: Backend, T: Element>(b: &B, x: &B::Array<T>, axis: isiz
 /// Returns `count` random permutations of the numbers from 0 to `n - 1`, as the rows of a matrix.
 pub fn random_permutations<B: Backend, T: Integer>(b: &B, count: usize, n: usize) -> Result<B::Array<T>> {
     const OP: &str = "random_permutations";
-    rules::check_permutation(OP, n, T::DTYPE, T::MAX.cast())?;
+    rules::check_permutation(OP, n, T::dtype())?;
     rules::count(OP, &[count, n], size_of::<i64>())?;
     orders(b, count, n).and_then(|orders| b.astype::<T, _>(orders)).map_err(|e| e.within(OP))
 }
@@ -61,7 +61,7 @@ pub fn random_subsets<B: Backend, T: Integer>(
     replace: bool,
 ) -> Result<B::Array<T>> {
     const OP: &str = "random_subsets";
-    rules::check_permutation(OP, n, T::DTYPE, T::MAX.cast())?;
+    rules::check_permutation(OP, n, T::dtype())?;
     rules::check_choice(OP, n, size, replace)?;
     rules::count(OP, &[count, if replace { size } else { n }], size_of::<i64>())?;
     let indices = if replace {

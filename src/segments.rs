@@ -75,15 +75,15 @@ fn reduced<B: Backend, T: Element>(
     count: usize,
     axis: isize,
 ) -> Result<Vec<usize>> {
-    rules::segmented(op, b.shape(x), b.shape(segments), count, axis, size_of::<T>())
+    rules::segmented(op, b.shape(x), b.shape(segments), count, axis, T::dtype().size())
 }
 
 /// The lowest and the highest value of a dtype; infinities for floats.
 fn ends<T: Ordered>() -> Result<(T, T)> {
-    if finfo(T::DTYPE).is_ok() {
+    if finfo(T::dtype()).is_ok() {
         return Ok((T::from_f64(f64::NEG_INFINITY), T::from_f64(f64::INFINITY)));
     }
-    match iinfo(T::DTYPE) {
+    match iinfo(T::dtype()) {
         Ok(info) => Ok((integer(info.min)?, integer(info.max)?)),
         Err(_) => Ok((T::from_i64(0), T::from_i64(1))),
     }
@@ -117,7 +117,7 @@ pub fn scatter_mean<B: Backend, T: Float>(
 
 /// Returns whether `T` is a 16-bit float, in which sums soon overflow.
 pub(crate) fn is_16_bit<T: Element>() -> bool {
-    matches!(T::DTYPE, DType::Float16 | DType::BFloat16)
+    matches!(T::dtype(), DType::Float16 | DType::BFloat16)
 }
 
 /// For each index, sums the elements along an axis from this index to the next index, or to the end of the axis.
@@ -128,7 +128,7 @@ pub fn indexed_segment_sum<B: Backend, T: Numeric>(
     axis: isize,
 ) -> Result<B::Array<T>> {
     const OP: &str = "indexed_segment_sum";
-    let (axis, len, count) = rules::cut(OP, b.shape(x), b.shape(indices), axis, size_of::<T>())?;
+    let (axis, len, count) = rules::cut(OP, b.shape(x), b.shape(indices), axis, T::dtype().size())?;
     if count == 0 {
         return part(b, x, axis, 0..0);
     }

@@ -114,7 +114,7 @@ pub fn isin<B: Backend, T: Element>(
     if let (Some(x), Some(others)) = (b.host_view(&*x), b.host_view(&*others))
         && let Some(found) = is_in(x, others, invert)?
     {
-        return b.of_loop(found);
+        return b.of_raw(found);
     }
     let (n, count) = (b.size(&x), b.size(&others));
     // sorting takes about log(n) passes, so a small number of elements is compared one by one instead

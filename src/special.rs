@@ -1,12 +1,14 @@
 //! Ops of the group `special` that are composed of other ops, for any backend.
 
-use crate::{Axes, Backend, MaxOptions, Real, Result, SumOptions, lazy, runtime::rules, segments::is_16_bit};
+use crate::{
+    Axes, Backend, LogsumexpOptions, MaxOptions, Real, Result, SumOptions, lazy, runtime::rules, segments::is_16_bit,
+};
 
 /// The exponentials of the elements, divided by their sum.
 pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = over("softmax", b.shape(x), axis)?;
     if is_long::<T>(b.shape(x), &axes) {
-        return b.astype::<T, _>(softmax::<B, f32>(b, &b.astype::<f32, _>(x)?, axis)?);
+        return b.astype::<T, _>(b.softmax(b.astype::<f32, _>(x)?, axis)?);
     }
     let top = b.max_with(x, axes.as_slice(), MaxOptions::new().keepdims(true))?;
     let e = (lazy(x) - &top).exp().eval(b)?;
@@ -18,7 +20,7 @@ pub fn softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Resul
 pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     let axes = over("log_softmax", b.shape(x), axis)?;
     if is_long::<T>(b.shape(x), &axes) {
-        return b.astype::<T, _>(log_softmax::<B, f32>(b, &b.astype::<f32, _>(x)?, axis)?);
+        return b.astype::<T, _>(b.log_softmax(b.astype::<f32, _>(x)?, axis)?);
     }
     let (top, log) = top_and_log(b, x, &axes)?;
     // subtracts `top` and `log` separately, because their sum would lose digits if the largest element is far from 0
@@ -29,7 +31,11 @@ pub fn log_softmax<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes) -> R
 pub fn logsumexp<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims: bool) -> Result<B::Array<T>> {
     let axes = over("logsumexp", b.shape(x), axis)?;
     if is_long::<T>(b.shape(x), &axes) {
-        return b.astype::<T, _>(logsumexp::<B, f32>(b, &b.astype::<f32, _>(x)?, axis, keepdims)?);
+        return b.astype::<T, _>(b.logsumexp_with(
+            b.astype::<f32, _>(x)?,
+            axis,
+            LogsumexpOptions::new().keepdims(keepdims),
+        )?);
     }
     let (top, log) = top_and_log(b, x, &axes)?;
     let value = b.add(log, top)?;

@@ -1,9 +1,9 @@
 //! Ops of the group `statistics` that are composed of other ops, for any backend.
 
 use crate::{
-    Axes, Backend, CumulativeSumOptions, DiffOptions, Element, Error, Float, LinspaceOptions, MeanOptions,
-    NanvarOptions, Numeric, Ordered, Precision, Real, Result, SearchsortedOptions, Side, SumOptions, lazy,
-    manipulation::part, runtime::rules, segments::is_16_bit,
+    AverageOptions, Axes, Backend, CorrcoefOptions, CovOptions, CumulativeSumOptions, DiffOptions, Element, Error,
+    Float, LinspaceOptions, MeanOptions, NanmeanOptions, NanstdOptions, NanvarOptions, Numeric, Ordered, Precision,
+    Real, Result, SearchsortedOptions, Side, SumOptions, lazy, manipulation::part, runtime::rules, segments::is_16_bit,
 };
 
 /// Sum of the elements that are not NaN.
@@ -62,7 +62,7 @@ pub fn nanmean<B: Backend, T: Real>(b: &B, x: &B::Array<T>, axis: Axes, keepdims
     let (all, count) = shares(b, x, axis, keepdims)?;
     if is_16_bit::<T>() && all > 2048.0 {
         let x = b.astype::<f32, _>(x)?;
-        return b.astype::<T, _>(nanmean(b, &x, axis, keepdims)?);
+        return b.astype::<T, _>(b.nanmean_with(&x, axis, NanmeanOptions::new().keepdims(keepdims))?);
     }
     // uses the mean with zeros for NaN, because the sum or the count may exceed the range of the dtype although the
     // mean does not
@@ -81,7 +81,11 @@ pub fn nanvar<B: Backend, T: Real>(
 ) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         let x = b.astype::<f32, _>(x)?;
-        return b.astype::<T, _>(nanvar(b, &x, axis, correction, keepdims)?);
+        return b.astype::<T, _>(b.nanvar_with(
+            &x,
+            axis,
+            NanvarOptions::new().correction(correction).keepdims(keepdims),
+        )?);
     }
     let (all, count) = shares(b, x, axis, keepdims)?;
     let mean = nanmean(b, x, axis, true)?;
@@ -103,7 +107,11 @@ pub fn nanstd<B: Backend, T: Real>(
 ) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         let x = b.astype::<f32, _>(x)?;
-        return b.astype::<T, _>(nanstd(b, &x, axis, correction, keepdims)?);
+        return b.astype::<T, _>(b.nanstd_with(
+            &x,
+            axis,
+            NanstdOptions::new().correction(correction).keepdims(keepdims),
+        )?);
     }
     let var = b.nanvar_with(x, axis, NanvarOptions::new().correction(correction).keepdims(keepdims))?;
     // the slope of the square root is infinite at 0; the gradient is 0 there, as for `std`
@@ -128,7 +136,11 @@ pub fn average<B: Backend, T: Float>(
     let shape = rules::weighted(OP, b.shape(x), b.shape(weights), &axes)?;
     if is_16_bit::<T>() {
         let (x, weights) = (b.astype::<f32, _>(x)?, b.astype::<f32, _>(weights)?);
-        return b.astype::<T, _>(average(b, &x, axis, Some(&weights), keepdims)?);
+        return b.astype::<T, _>(b.average_with(
+            &x,
+            axis,
+            AverageOptions::new().weights(&weights).keepdims(keepdims),
+        )?);
     }
     let weights = b.reshape(weights, shape)?;
     let sum = (lazy(x) * &weights).sum(axis).keepdims(keepdims).eval(b)?;
@@ -139,10 +151,10 @@ pub fn average<B: Backend, T: Float>(
 pub fn cov<B: Backend, T: Float>(b: &B, x: &B::Array<T>, rowvar: bool, correction: f64) -> Result<B::Array<T>> {
     const OP: &str = "cov";
     let (variables, n) = rules::variables(OP, b.shape(x), rowvar)?;
-    rules::count(OP, &[variables, variables], size_of::<T>())?;
+    rules::count(OP, &[variables, variables], T::dtype().size())?;
     if is_16_bit::<T>() {
         let x = b.astype::<f32, _>(x)?;
-        return b.astype::<T, _>(cov(b, &x, rowvar, correction)?);
+        return b.astype::<T, _>(b.cov_with(&x, CovOptions::new().rowvar(rowvar).correction(correction))?);
     }
     let rows = centred(b, x, variables, n, rowvar)?;
     let products = b.matmul(&rows, b.matrix_transpose(b.conj(&rows)?)?)?;
@@ -168,10 +180,10 @@ fn centred<B: Backend, T: Float>(
 /// Correlation matrix of the variables, which are the rows or the columns of `x`.
 pub fn corrcoef<B: Backend, T: Real>(b: &B, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
     let (variables, n) = rules::variables("corrcoef", b.shape(x), rowvar)?;
-    rules::count("corrcoef", &[variables, variables], size_of::<T>())?;
+    rules::count("corrcoef", &[variables, variables], T::dtype().size())?;
     if is_16_bit::<T>() {
         let x = b.astype::<f32, _>(x)?;
-        return b.astype::<T, _>(corrcoef(b, &x, rowvar)?);
+        return b.astype::<T, _>(b.corrcoef_with(&x, CorrcoefOptions::new().rowvar(rowvar))?);
     }
     // divides the deviations of each variable by the largest deviation, because products of deviations may exceed the
     // range of the dtype
@@ -255,7 +267,7 @@ fn binned<B: Backend, T: Real>(
         ascending(op, b, edges)?;
         return Ok(edges.clone());
     }
-    let (edges, low, high) = rules::bin_range(op, T::DTYPE, bins, (low, high), || {
+    let (edges, low, high) = rules::bin_range(op, T::dtype(), bins, (low, high), || {
         if b.shape(x).contains(&0) {
             return Ok(None);
         }
@@ -373,7 +385,7 @@ impl<B: Backend> Cells<B> {
             ascending(op, b, edges)?;
             shape.push(b.shape(edges)[0].checked_add(1).ok_or_else(|| Error::memory(op, usize::MAX))?);
         }
-        let count = rules::count(op, &shape, size_of::<i64>().max(size_of::<T>()))?;
+        let count = rules::count(op, &shape, size_of::<i64>().max(T::dtype().size()))?;
         let mut places = b.zeros::<i64>([n])?;
         for (k, edges) in edges.iter().enumerate() {
             let column = b.reshape(part(b, x, 1, k as i128..k as i128 + 1)?, [n])?;
@@ -402,7 +414,7 @@ pub fn bincount<B: Backend, T: Numeric>(
     const OP: &str = "bincount";
     let n = rules::counted_numbers(OP, b.shape(x), weights.map(|weights| b.shape(weights)))?;
     let ends = if n > 0 { Some(b.to_vec(&b.stack([b.min(x, ..)?, b.max(x, ..)?])?)?) } else { None };
-    let len = rules::counted_places(OP, ends.map(|ends| (ends[0], ends[1])), minlength, size_of::<T>())?;
+    let len = rules::counted_places(OP, ends.map(|ends| (ends[0], ends[1])), minlength, T::dtype().size())?;
     match weights {
         Some(weights) => b.segment_sum(weights, x, len),
         None => {

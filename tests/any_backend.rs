@@ -2,11 +2,20 @@
 //! rejects.
 
 use backends::{Error, Result, prelude::*};
-// `backends_dynamic` contains the compiled methods of `AnyBackend`, so they are not compiled again here
+// `backends_dynamic` contains the calls by name, so they are not compiled again here
 use backends_dynamic as _;
 
 backends::conformance! {
     backend = AnyBackend::from(Numpyish::new()), type = AnyBackend, dtypes = ["bool", "int64", "float64", "complex128"]
+}
+
+/// The ops of which rows are composed run in other kernels than on `Cuda` itself.
+mod cuda {
+    use super::*;
+
+    backends::conformance! {
+        backend = Cuda::new(0).map(AnyBackend::from), type = AnyBackend, dtypes = ["int64", "float32", "complex64"]
+    }
 }
 
 #[test]

@@ -44,11 +44,8 @@ mod tests {
 
     /// Texts that occur in the generated code only if the backend is not left out.
     const MARKS: [(&str, &[&str]); 2] = [
-        ("cuda", &["runtime :: cuda", "AnyBackend :: Cuda", "(\"cuda\" ,", "KernelInfo :: new", "| Cuda |"]),
-        (
-            "torch",
-            &["runtime :: torch", "AnyBackend :: Torch", "(\"torch\" ,", "Aten :: new", "\"aten::add\"", "| Torch |"],
-        ),
+        ("cuda", &["runtime :: cuda", "(\"cuda\" ,", "KernelInfo :: new", "| Cuda |"]),
+        ("torch", &["runtime :: torch", "(\"torch\" ,", "Aten :: new", "\"aten::add\"", "| Torch |"]),
     ];
 
     #[test]
@@ -56,7 +53,7 @@ mod tests {
         let table = fuzz::slice(fuzz::BASE, &["add", "subtract", "multiply", "where", "sum", "abs"]);
         for left_out in [&[][..], &["cuda"], &["torch"], &["cuda", "torch"]] {
             let (_, expanded) = without(left_out, &table);
-            assert!(expanded.contains("AnyBackend :: Numpyish (b)") && expanded.contains("fn sum <"), "{left_out:?}");
+            assert!(expanded.contains("AnyBackend :: Numpyish (_)") && expanded.contains("fn sum <"), "{left_out:?}");
             for (name, marks) in MARKS {
                 for mark in marks {
                     assert_eq!(expanded.contains(mark), !left_out.contains(&name), "{mark} without {left_out:?}");

@@ -477,50 +477,60 @@ impl Elementwise for crate::AnyBackend {
         ) -> crate::runtime::Result<
             <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
         > {
-            match backend {
-                crate::AnyBackend::Numpyish(b) => {
-                    let r = b
-                        .add(
-                            crate::AnyArray::numpyish_operand(x1, "add")?,
-                            crate::AnyArray::numpyish_operand(x2, "add")?,
-                        )?;
-                    Ok(crate::AnyArray::Numpyish(r))
-                }
-                b => {
-                    crate::runtime::located(
-                        {
-                            let mut args = [
-                                crate::runtime::entry::Arg::operand::<
-                                    crate::AnyBackend,
-                                    T,
-                                >(&mut x1),
-                                crate::runtime::entry::Arg::operand::<
-                                    crate::AnyBackend,
-                                    T,
-                                >(&mut x2),
-                            ];
-                            match crate::runtime::entry::run(
-                                b,
-                                ops::add::ROW,
-                                (
-                                    <T as crate::runtime::Element>::DTYPE,
-                                    <T as crate::runtime::Element>::DTYPE,
-                                ),
-                                Some(ops::add::each_loop::<T>()),
-                                &mut args,
-                            ) {
-                                Ok(outputs) => {
-                                    crate::runtime::entry::one::<
-                                        crate::AnyBackend,
-                                        T,
-                                    >("add", outputs)
-                                }
-                                Err(why) => Err(why),
-                            }
-                        },
-                        (::core::file!(), ::core::line!()),
+            {
+                if const { !<T as crate::runtime::Element>::IS_DYNAMIC }
+                    && let crate::AnyBackend::Numpyish(_) = backend
+                    && let Some(result) = crate::runtime::entry::run_loop::<
+                        2usize,
+                        _,
+                        T,
+                        T,
+                    >(
+                        ops::add::ROW,
+                        &ops::add {},
+                        [
+                            crate::runtime::entry::operand_view(&x1),
+                            crate::runtime::entry::operand_view(&x2),
+                        ],
                     )
+                {
+                    return crate::runtime::located(
+                        result,
+                        (::core::file!(), ::core::line!()),
+                    );
                 }
+                crate::runtime::located(
+                    {
+                        let mut args = [
+                            crate::runtime::entry::Arg::operand::<
+                                crate::AnyBackend,
+                                T,
+                            >(&mut x1),
+                            crate::runtime::entry::Arg::operand::<
+                                crate::AnyBackend,
+                                T,
+                            >(&mut x2),
+                        ];
+                        match crate::runtime::entry::run(
+                            backend,
+                            ops::add::ROW,
+                            (
+                                <T as crate::runtime::Element>::dtype(),
+                                <T as crate::runtime::Element>::dtype(),
+                            ),
+                            &mut args,
+                        ) {
+                            Ok(outputs) => {
+                                crate::runtime::entry::one::<
+                                    crate::AnyBackend,
+                                    T,
+                                >("add", outputs)
+                            }
+                            Err(why) => Err(why),
+                        }
+                    },
+                    (::core::file!(), ::core::line!()),
+                )
             }
         }
         run::<T>(self, x1, x2)
@@ -541,48 +551,55 @@ impl Elementwise for crate::AnyBackend {
         ) -> crate::runtime::Result<
             <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
         > {
-            match backend {
-                crate::AnyBackend::Numpyish(b) => {
-                    let r = b
-                        .leaky_with(
-                            crate::AnyArray::numpyish_given(x, "leaky")?,
-                            options,
-                        )?;
-                    Ok(crate::AnyArray::Numpyish(r))
+            {
+                let options::LeakyOptions { slope, .. } = options;
+                if const { !<T as crate::runtime::Element>::IS_DYNAMIC }
+                    && let crate::AnyBackend::Numpyish(_) = backend
+                    && let Some(result) = crate::runtime::entry::run_loop::<
+                        1usize,
+                        _,
+                        T,
+                        T,
+                    >(
+                        ops::leaky::ROW,
+                        &ops::leaky { slope },
+                        [crate::runtime::entry::array_view(&x)],
+                    )
+                {
+                    return crate::runtime::located(
+                        result,
+                        (::core::file!(), ::core::line!()),
+                    );
                 }
-                b => {
-                    let options::LeakyOptions { slope, .. } = options;
-                    crate::runtime::located(
-                        {
-                            let mut args = [
-                                crate::runtime::entry::Arg::given::<
+                crate::runtime::located(
+                    {
+                        let mut args = [
+                            crate::runtime::entry::Arg::given::<
+                                crate::AnyBackend,
+                                T,
+                            >(&mut x),
+                            crate::runtime::entry::Arg::from(slope),
+                        ];
+                        match crate::runtime::entry::run(
+                            backend,
+                            ops::leaky::ROW,
+                            (
+                                <T as crate::runtime::Element>::dtype(),
+                                <T as crate::runtime::Element>::dtype(),
+                            ),
+                            &mut args,
+                        ) {
+                            Ok(outputs) => {
+                                crate::runtime::entry::one::<
                                     crate::AnyBackend,
                                     T,
-                                >(&mut x),
-                                crate::runtime::entry::Arg::from(slope),
-                            ];
-                            match crate::runtime::entry::run(
-                                b,
-                                ops::leaky::ROW,
-                                (
-                                    <T as crate::runtime::Element>::DTYPE,
-                                    <T as crate::runtime::Element>::DTYPE,
-                                ),
-                                Some(ops::leaky::each_loop::<T>()),
-                                &mut args,
-                            ) {
-                                Ok(outputs) => {
-                                    crate::runtime::entry::one::<
-                                        crate::AnyBackend,
-                                        T,
-                                    >("leaky", outputs)
-                                }
-                                Err(why) => Err(why),
+                                >("leaky", outputs)
                             }
-                        },
-                        (::core::file!(), ::core::line!()),
-                    )
-                }
+                            Err(why) => Err(why),
+                        }
+                    },
+                    (::core::file!(), ::core::line!()),
+                )
             }
         }
         run::<T>(self, x, options)
@@ -668,10 +685,9 @@ impl Elementwise for crate::AnyBackend {
                                 b,
                                 ops::threshold::ROW,
                                 (
-                                    <T as crate::runtime::Element>::DTYPE,
-                                    <T as crate::runtime::Element>::DTYPE,
+                                    <T as crate::runtime::Element>::dtype(),
+                                    <T as crate::runtime::Element>::dtype(),
                                 ),
-                                None,
                                 &mut args,
                             ) {
                                 Ok(outputs) => {
@@ -689,11 +705,13 @@ impl Elementwise for crate::AnyBackend {
                 crate::AnyBackend::Numpyish(b) => {
                     let r = b
                         .threshold(
-                            crate::AnyArray::numpyish_given(x, "threshold")?,
+                            crate::AnyArray::given::<
+                                crate::runtime::numpyish::Numpyish,
+                            >(x, "threshold")?,
                             limit,
                             value,
                         )?;
-                    Ok(crate::AnyArray::Numpyish(r))
+                    Ok(crate::AnyArray::of::<crate::runtime::numpyish::Numpyish>(r))
                 }
                 _ => Err(crate::runtime::Error::unsupported("threshold", "this backend")),
             }
@@ -760,20 +778,24 @@ impl Elementwise for crate::AnyBackend {
                 crate::AnyBackend::Numpyish(b) => {
                     let r = b
                         .sum_with(
-                            crate::AnyArray::numpyish_given(x, "sum")?,
+                            crate::AnyArray::given::<
+                                crate::runtime::numpyish::Numpyish,
+                            >(x, "sum")?,
                             axis,
                             options,
                         )?;
-                    Ok(crate::AnyArray::Numpyish(r))
+                    Ok(crate::AnyArray::of::<crate::runtime::numpyish::Numpyish>(r))
                 }
                 crate::AnyBackend::Torch(b) => {
                     let r = b
                         .sum_with(
-                            crate::AnyArray::torch_given(x, "sum")?,
+                            crate::AnyArray::given::<
+                                crate::runtime::torch::Torch,
+                            >(x, "sum")?,
                             axis,
                             options,
                         )?;
-                    Ok(crate::AnyArray::Torch(r))
+                    Ok(crate::AnyArray::of::<crate::runtime::torch::Torch>(r))
                 }
             }
         }
@@ -798,43 +820,38 @@ impl Elementwise for crate::AnyBackend {
         ) -> crate::runtime::Result<
             <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
         > {
-            match backend {
-                crate::AnyBackend::Watched(b) => {
-                    crate::runtime::located(
-                        crate::runtime::rarely(|| {
-                            let mut running = crate::runtime::Wrap::begin(
-                                &**b,
-                                &crate::runtime::Call {
-                                    info: Some(ops::rms::INFO),
-                                    op: "rms",
-                                    dtype: <T as crate::runtime::Element>::DTYPE,
-                                    to: None,
-                                    formula: ::core::option::Option::None,
-                                    is_composed: false,
-                                    args: &[
-                                        ("x", crate::runtime::Arg::array(&*x)),
-                                        ("axis", crate::runtime::Arg::Plain(&axis)),
-                                        ("keepdims", crate::runtime::Arg::Plain(&options.keepdims)),
-                                    ],
-                                },
-                            )?;
-                            let within = crate::runtime::Wrap::within(&**b);
-                            let result = run::<T>(within, x, axis, options)?;
-                            crate::runtime::Wrap::close::<T>(&**b, &mut running, result)
-                        }),
-                        (::core::file!(), ::core::line!()),
-                    )
-                }
-                _ => {
-                    let options::RmsOptions { keepdims, .. } = options;
-                    crate::runtime::located(
-                        {
-                            __compose::rms(backend, &*x, axis, keepdims)
-                                .map_err(|why| why.within("rms"))
-                        },
-                        (::core::file!(), ::core::line!()),
-                    )
-                }
+            {
+                let options::RmsOptions { keepdims, .. } = options;
+                crate::runtime::located(
+                    {
+                        let mut args = [
+                            crate::runtime::entry::Arg::array::<
+                                crate::AnyBackend,
+                                T,
+                            >(&x),
+                            crate::runtime::entry::Arg::from(&axis),
+                            crate::runtime::entry::Arg::from(keepdims),
+                        ];
+                        match crate::runtime::entry::run(
+                            backend,
+                            ops::rms::ROW,
+                            (
+                                <T as crate::runtime::Element>::dtype(),
+                                <T as crate::runtime::Element>::dtype(),
+                            ),
+                            &mut args,
+                        ) {
+                            Ok(outputs) => {
+                                crate::runtime::entry::one::<
+                                    crate::AnyBackend,
+                                    T,
+                                >("rms", outputs)
+                            }
+                            Err(why) => Err(why),
+                        }
+                    },
+                    (::core::file!(), ::core::line!()),
+                )
             }
         }
         run::<T>(self, x, axis, options)
@@ -919,47 +936,67 @@ impl Elementwise for crate::AnyBackend {
                 crate::AnyBackend::Numpyish(b) => {
                     let r = b
                         .ends_with(
-                            crate::AnyArray::numpyish_given(x, "ends")?,
+                            crate::AnyArray::given::<
+                                crate::runtime::numpyish::Numpyish,
+                            >(x, "ends")?,
                             {
                                 let mut own = options::EndsOptions::new();
                                 own.weights = options
                                     .weights
-                                    .map(|x| crate::AnyArray::numpyish_given(x, "ends"))
+                                    .map(|x| crate::AnyArray::given::<
+                                        crate::runtime::numpyish::Numpyish,
+                                    >(x, "ends"))
                                     .transpose()?;
                                 own.first = options
                                     .first
-                                    .map(|x| crate::AnyArray::numpyish_given(x, "ends"))
+                                    .map(|x| crate::AnyArray::given::<
+                                        crate::runtime::numpyish::Numpyish,
+                                    >(x, "ends"))
                                     .transpose()?;
                                 own.side = options.side;
                                 own
                             },
                         )?;
                     Ok(results::EndsResult {
-                        values: crate::AnyArray::Numpyish(r.values),
-                        counts: crate::AnyArray::Numpyish(r.counts),
+                        values: crate::AnyArray::of::<
+                            crate::runtime::numpyish::Numpyish,
+                        >(r.values),
+                        counts: crate::AnyArray::of::<
+                            crate::runtime::numpyish::Numpyish,
+                        >(r.counts),
                     })
                 }
                 crate::AnyBackend::Torch(b) => {
                     let r = b
                         .ends_with(
-                            crate::AnyArray::torch_given(x, "ends")?,
+                            crate::AnyArray::given::<
+                                crate::runtime::torch::Torch,
+                            >(x, "ends")?,
                             {
                                 let mut own = options::EndsOptions::new();
                                 own.weights = options
                                     .weights
-                                    .map(|x| crate::AnyArray::torch_given(x, "ends"))
+                                    .map(|x| crate::AnyArray::given::<
+                                        crate::runtime::torch::Torch,
+                                    >(x, "ends"))
                                     .transpose()?;
                                 own.first = options
                                     .first
-                                    .map(|x| crate::AnyArray::torch_given(x, "ends"))
+                                    .map(|x| crate::AnyArray::given::<
+                                        crate::runtime::torch::Torch,
+                                    >(x, "ends"))
                                     .transpose()?;
                                 own.side = options.side;
                                 own
                             },
                         )?;
                     Ok(results::EndsResult {
-                        values: crate::AnyArray::Torch(r.values),
-                        counts: crate::AnyArray::Torch(r.counts),
+                        values: crate::AnyArray::of::<
+                            crate::runtime::torch::Torch,
+                        >(r.values),
+                        counts: crate::AnyArray::of::<
+                            crate::runtime::torch::Torch,
+                        >(r.counts),
                     })
                 }
             }
@@ -1018,830 +1055,6 @@ impl Elementwise for crate::AnyBackend {
             }
         }
         run::<T>(self, x)
-    }
-}
-/// A backend chosen at run time. It implements [`Backend`] itself. A call takes longer than on a backend whose type is known: about 40 ns for an elementwise op on the CPU.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum AnyBackend {
-    ///The CPU.
-    Numpyish(crate::runtime::numpyish::Numpyish),
-    ///libtorch.
-    Torch(crate::runtime::torch::Torch),
-    /// A backend whose calls are watched.
-    Watched(Box<crate::watch::Watched<AnyBackend>>),
-    /// A backend whose ops pass through a function.
-    Intercepted(Box<crate::intercept::Intercepted>),
-}
-///An array of [`AnyBackend`].
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum AnyArray<T: crate::runtime::Element> {
-    ///The CPU.
-    Numpyish(<crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>),
-    ///libtorch.
-    Torch(<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>),
-}
-impl AnyBackend {
-    /// Name of the backend, such as `"numpyish"`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            AnyBackend::Numpyish(_) => {
-                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME
-            }
-            AnyBackend::Torch(_) => {
-                <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME
-            }
-            AnyBackend::Watched(b) => b.within().name(),
-            AnyBackend::Intercepted(b) => b.within().name(),
-        }
-    }
-    #[doc(hidden)]
-    pub fn numpyish_indices<'a>(
-        indices: crate::runtime::Indices<'a, AnyBackend>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        Vec<crate::runtime::Index<'a, crate::runtime::numpyish::Numpyish>>,
-    > {
-        indices
-            .on::<
-                crate::runtime::numpyish::Numpyish,
-            >(|x| x.numpyish(op), |x| x.numpyish(op))
-    }
-    #[doc(hidden)]
-    pub fn torch_indices<'a>(
-        indices: crate::runtime::Indices<'a, AnyBackend>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        Vec<crate::runtime::Index<'a, crate::runtime::torch::Torch>>,
-    > {
-        indices.on::<crate::runtime::torch::Torch>(|x| x.torch(op), |x| x.torch(op))
-    }
-}
-impl From<crate::runtime::numpyish::Numpyish> for AnyBackend {
-    fn from(backend: crate::runtime::numpyish::Numpyish) -> Self {
-        AnyBackend::Numpyish(backend)
-    }
-}
-impl From<crate::runtime::torch::Torch> for AnyBackend {
-    fn from(backend: crate::runtime::torch::Torch) -> Self {
-        AnyBackend::Torch(backend)
-    }
-}
-impl<T: crate::runtime::Element> AnyArray<T> {
-    /// Name of the backend that the array belongs to.
-    pub fn backend(&self) -> &'static str {
-        match self {
-            AnyArray::Numpyish(_) => {
-                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME
-            }
-            AnyArray::Torch(_) => {
-                <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME
-            }
-        }
-    }
-    #[doc(hidden)]
-    #[inline]
-    #[allow(unreachable_patterns)]
-    pub fn numpyish(
-        &self,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        &<crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
-    > {
-        match self {
-            AnyArray::Numpyish(x) => Ok(x),
-            other => {
-                Err(
-                    crate::runtime::Error::backend(
-                        op,
-                        <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME,
-                        other.backend(),
-                    ),
-                )
-            }
-        }
-    }
-    #[doc(hidden)]
-    #[inline]
-    #[allow(unreachable_patterns)]
-    pub fn numpyish_mut(
-        &mut self,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        &mut <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
-    > {
-        match self {
-            AnyArray::Numpyish(x) => Ok(x),
-            other => {
-                Err(
-                    crate::runtime::Error::backend(
-                        op,
-                        <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME,
-                        other.backend(),
-                    ),
-                )
-            }
-        }
-    }
-    #[doc(hidden)]
-    #[inline(never)]
-    #[allow(unreachable_patterns)]
-    pub fn numpyish_given<'a>(
-        x: ::std::borrow::Cow<'a, AnyArray<T>>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        ::std::borrow::Cow<
-            'a,
-            <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
-        >,
-    > {
-        Ok(
-            match x {
-                ::std::borrow::Cow::Borrowed(x) => {
-                    ::std::borrow::Cow::Borrowed(x.numpyish(op)?)
-                }
-                ::std::borrow::Cow::Owned(AnyArray::Numpyish(x)) => {
-                    ::std::borrow::Cow::Owned(x)
-                }
-                ::std::borrow::Cow::Owned(other) => {
-                    return Err(
-                        crate::runtime::Error::backend(
-                            op,
-                            <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::NAME,
-                            other.backend(),
-                        ),
-                    );
-                }
-            },
-        )
-    }
-    #[doc(hidden)]
-    pub fn numpyish_all<'a>(
-        arrays: &[&'a AnyArray<T>],
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        Vec<&'a <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>>,
-    > {
-        let mut all = Vec::with_capacity(arrays.len());
-        for x in arrays {
-            all.push(x.numpyish(op)?);
-        }
-        Ok(all)
-    }
-    #[doc(hidden)]
-    pub fn numpyish_list(
-        arrays: Vec<
-            <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::Array<T>,
-        >,
-    ) -> Vec<AnyArray<T>> {
-        let mut all = Vec::with_capacity(arrays.len());
-        for x in arrays {
-            all.push(AnyArray::Numpyish(x));
-        }
-        all
-    }
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn numpyish_operand<'a>(
-        x: crate::runtime::Operand<'a, AnyBackend, T>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        crate::runtime::Operand<'a, crate::runtime::numpyish::Numpyish, T>,
-    > {
-        match x {
-            crate::runtime::Operand::Array(
-                ::std::borrow::Cow::Borrowed(AnyArray::Numpyish(x)),
-            ) => Ok(crate::runtime::Operand::array(x)),
-            x => AnyArray::numpyish_other(x, op),
-        }
-    }
-    #[doc(hidden)]
-    #[inline(never)]
-    fn numpyish_other<'a>(
-        x: crate::runtime::Operand<'a, AnyBackend, T>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        crate::runtime::Operand<'a, crate::runtime::numpyish::Numpyish, T>,
-    > {
-        Ok(
-            match x {
-                crate::runtime::Operand::Scalar(s) => crate::runtime::Operand::Scalar(s),
-                crate::runtime::Operand::Array(x) => {
-                    crate::runtime::Operand::Array(AnyArray::numpyish_given(x, op)?)
-                }
-            },
-        )
-    }
-    #[doc(hidden)]
-    #[inline]
-    #[allow(unreachable_patterns)]
-    pub fn torch(
-        &self,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        &<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
-    > {
-        match self {
-            AnyArray::Torch(x) => Ok(x),
-            other => {
-                Err(
-                    crate::runtime::Error::backend(
-                        op,
-                        <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
-                        other.backend(),
-                    ),
-                )
-            }
-        }
-    }
-    #[doc(hidden)]
-    #[inline]
-    #[allow(unreachable_patterns)]
-    pub fn torch_mut(
-        &mut self,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        &mut <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
-    > {
-        match self {
-            AnyArray::Torch(x) => Ok(x),
-            other => {
-                Err(
-                    crate::runtime::Error::backend(
-                        op,
-                        <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
-                        other.backend(),
-                    ),
-                )
-            }
-        }
-    }
-    #[doc(hidden)]
-    #[inline(never)]
-    #[allow(unreachable_patterns)]
-    pub fn torch_given<'a>(
-        x: ::std::borrow::Cow<'a, AnyArray<T>>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        ::std::borrow::Cow<
-            'a,
-            <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>,
-        >,
-    > {
-        Ok(
-            match x {
-                ::std::borrow::Cow::Borrowed(x) => {
-                    ::std::borrow::Cow::Borrowed(x.torch(op)?)
-                }
-                ::std::borrow::Cow::Owned(AnyArray::Torch(x)) => {
-                    ::std::borrow::Cow::Owned(x)
-                }
-                ::std::borrow::Cow::Owned(other) => {
-                    return Err(
-                        crate::runtime::Error::backend(
-                            op,
-                            <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
-                            other.backend(),
-                        ),
-                    );
-                }
-            },
-        )
-    }
-    #[doc(hidden)]
-    pub fn torch_all<'a>(
-        arrays: &[&'a AnyArray<T>],
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        Vec<&'a <crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>>,
-    > {
-        let mut all = Vec::with_capacity(arrays.len());
-        for x in arrays {
-            all.push(x.torch(op)?);
-        }
-        Ok(all)
-    }
-    #[doc(hidden)]
-    pub fn torch_list(
-        arrays: Vec<<crate::runtime::torch::Torch as crate::runtime::Arrays>::Array<T>>,
-    ) -> Vec<AnyArray<T>> {
-        let mut all = Vec::with_capacity(arrays.len());
-        for x in arrays {
-            all.push(AnyArray::Torch(x));
-        }
-        all
-    }
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn torch_operand<'a>(
-        x: crate::runtime::Operand<'a, AnyBackend, T>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        crate::runtime::Operand<'a, crate::runtime::torch::Torch, T>,
-    > {
-        match x {
-            crate::runtime::Operand::Array(
-                ::std::borrow::Cow::Borrowed(AnyArray::Torch(x)),
-            ) => Ok(crate::runtime::Operand::array(x)),
-            x => AnyArray::torch_other(x, op),
-        }
-    }
-    #[doc(hidden)]
-    #[inline(never)]
-    fn torch_other<'a>(
-        x: crate::runtime::Operand<'a, AnyBackend, T>,
-        op: &'static str,
-    ) -> crate::runtime::Result<
-        crate::runtime::Operand<'a, crate::runtime::torch::Torch, T>,
-    > {
-        Ok(
-            match x {
-                crate::runtime::Operand::Scalar(s) => crate::runtime::Operand::Scalar(s),
-                crate::runtime::Operand::Array(x) => {
-                    crate::runtime::Operand::Array(AnyArray::torch_given(x, op)?)
-                }
-            },
-        )
-    }
-}
-#[allow(unreachable_patterns)]
-impl crate::runtime::Arrays for AnyBackend {
-    type Array<T: crate::runtime::Element> = AnyArray<T>;
-    const NAME: &'static str = "any";
-    fn to_ndarray<T: crate::runtime::Element>(
-        &self,
-        x: &AnyArray<T>,
-    ) -> crate::runtime::Result<crate::runtime::HostArray<T>> {
-        match self {
-            AnyBackend::Numpyish(b) => b.to_ndarray(x.numpyish("to_ndarray")?),
-            AnyBackend::Torch(b) => b.to_ndarray(x.torch("to_ndarray")?),
-            AnyBackend::Watched(b) => b.to_ndarray(x),
-            AnyBackend::Intercepted(b) => b.to_ndarray(x),
-        }
-    }
-    fn from_ndarray<T: crate::runtime::Element>(
-        &self,
-        x: crate::runtime::HostArray<T>,
-    ) -> crate::runtime::Result<AnyArray<T>> {
-        match self {
-            AnyBackend::Numpyish(b) => b.from_ndarray(x).map(AnyArray::Numpyish),
-            AnyBackend::Torch(b) => b.from_ndarray(x).map(AnyArray::Torch),
-            AnyBackend::Watched(b) => b.from_ndarray(x),
-            AnyBackend::Intercepted(b) => b.from_ndarray(x),
-        }
-    }
-    fn to_dlpack_with<'a, T: crate::runtime::Element>(
-        &self,
-        x: impl crate::runtime::IntoArray<'a, AnyArray<T>>,
-        copy: crate::runtime::dlpack::CopyMode,
-    ) -> crate::runtime::Result<crate::runtime::dlpack::ManagedTensor> {
-        let x = crate::runtime::IntoArray::into_array(x);
-        match self {
-            AnyBackend::Numpyish(b) => {
-                b.to_dlpack_with(AnyArray::numpyish_given(x, "to_dlpack")?, copy)
-            }
-            AnyBackend::Torch(b) => {
-                b.to_dlpack_with(AnyArray::torch_given(x, "to_dlpack")?, copy)
-            }
-            AnyBackend::Watched(b) => b.to_dlpack_with(x, copy),
-            AnyBackend::Intercepted(b) => b.to_dlpack_with(x, copy),
-        }
-    }
-    fn from_dlpack_with<T: crate::runtime::Element>(
-        &self,
-        tensor: crate::runtime::dlpack::ManagedTensor,
-        copy: crate::runtime::dlpack::CopyMode,
-    ) -> crate::runtime::Result<AnyArray<T>> {
-        match self {
-            AnyBackend::Numpyish(b) => {
-                b.from_dlpack_with(tensor, copy).map(AnyArray::Numpyish)
-            }
-            AnyBackend::Torch(b) => b.from_dlpack_with(tensor, copy).map(AnyArray::Torch),
-            AnyBackend::Watched(b) => b.from_dlpack_with(tensor, copy),
-            AnyBackend::Intercepted(b) => b.from_dlpack_with(tensor, copy),
-        }
-    }
-    fn dlpack_device(&self) -> crate::runtime::dlpack::DLDevice {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::dlpack_device(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::dlpack_device(b),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::dlpack_device(&**b),
-            AnyBackend::Intercepted(b) => crate::runtime::Arrays::dlpack_device(&**b),
-        }
-    }
-    fn host_view<'a, T: crate::runtime::Element>(
-        &self,
-        x: &'a AnyArray<T>,
-    ) -> Option<crate::runtime::numpyish::raw::HostView<'a, T>> {
-        match (self, x) {
-            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.host_view(x),
-            (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.host_view(x),
-            (AnyBackend::Watched(b), x) => b.host_view(x),
-            _ => None,
-        }
-    }
-    fn is_alone<T: crate::runtime::Element>(&self, x: &mut AnyArray<T>) -> bool {
-        match (self, x) {
-            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => {
-                crate::runtime::Arrays::is_alone(b, x)
-            }
-            (AnyBackend::Torch(b), AnyArray::Torch(x)) => {
-                crate::runtime::Arrays::is_alone(b, x)
-            }
-            (AnyBackend::Watched(b), x) => b.is_alone(x),
-            (AnyBackend::Intercepted(b), x) => b.within().is_alone(x),
-            _ => false,
-        }
-    }
-    const FUSES: bool = false
-        || <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::FUSES
-        || <crate::runtime::torch::Torch as crate::runtime::Arrays>::FUSES;
-    fn fused_input<'a, T: crate::runtime::Element>(
-        &self,
-        x: &'a AnyArray<T>,
-    ) -> Option<&'a dyn ::core::any::Any> {
-        match (self, x) {
-            (AnyBackend::Numpyish(b), AnyArray::Numpyish(x)) => b.fused_input(x),
-            (AnyBackend::Torch(b), AnyArray::Torch(x)) => b.fused_input(x),
-            (AnyBackend::Watched(b), x) => b.fused_input(x),
-            _ => None,
-        }
-    }
-    fn fused<
-        L: crate::runtime::formula::Layout,
-        E: crate::runtime::formula::Node<L::Elements>
-            + crate::runtime::formula::Typed<Out = T>,
-        T: crate::runtime::Element,
-    >(
-        &self,
-        e: &E,
-        scalars: L::Scalars,
-        inputs: &[&dyn ::core::any::Any],
-        over: Option<&dyn ::core::any::Any>,
-    ) -> Option<crate::runtime::Result<AnyArray<T>>> {
-        match self {
-            AnyBackend::Numpyish(b) => {
-                Some(
-                    b.fused::<L, E, T>(e, scalars, inputs, over)?.map(AnyArray::Numpyish),
-                )
-            }
-            AnyBackend::Torch(b) => {
-                Some(b.fused::<L, E, T>(e, scalars, inputs, over)?.map(AnyArray::Torch))
-            }
-            AnyBackend::Watched(b) => b.fused::<L, E, T>(e, scalars, inputs, over),
-            AnyBackend::Intercepted(_) => None,
-        }
-    }
-    fn fused_each<F: crate::runtime::EachSource>(
-        &self,
-        op: &F,
-        of: crate::runtime::DType,
-        inputs: &[crate::runtime::formula::Input<'_>],
-        over: &dyn ::core::any::Any,
-    ) -> Option<crate::runtime::Result<()>> {
-        match self {
-            AnyBackend::Numpyish(b) => b.fused_each(op, of, inputs, over),
-            AnyBackend::Torch(b) => b.fused_each(op, of, inputs, over),
-            AnyBackend::Watched(b) => b.fused_each(op, of, inputs, over),
-            AnyBackend::Intercepted(_) => None,
-        }
-    }
-    fn fused_reduction<
-        L: crate::runtime::formula::Layout,
-        E: crate::runtime::formula::Node<L::Elements>
-            + crate::runtime::formula::Typed<Out = T>,
-        T: crate::runtime::Element,
-        U: crate::runtime::Element,
-    >(
-        &self,
-        e: &E,
-        scalars: L::Scalars,
-        inputs: &[&dyn ::core::any::Any],
-        reduction: &crate::runtime::formula::Reduction,
-    ) -> Option<crate::runtime::Result<AnyArray<U>>> {
-        match self {
-            AnyBackend::Numpyish(b) => {
-                Some(
-                    b
-                        .fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)?
-                        .map(AnyArray::Numpyish),
-                )
-            }
-            AnyBackend::Torch(b) => {
-                Some(
-                    b
-                        .fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)?
-                        .map(AnyArray::Torch),
-                )
-            }
-            AnyBackend::Watched(b) => {
-                b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)
-            }
-            AnyBackend::Intercepted(_) => None,
-        }
-    }
-    const WATCHES: bool = true;
-    fn begin_fused(
-        &self,
-        op: &'static str,
-        dtype: crate::runtime::DType,
-        told: &dyn crate::runtime::formula::Told,
-    ) -> crate::runtime::Result<Option<Box<dyn ::core::any::Any>>> {
-        if let AnyBackend::Watched(b) = self {
-            b.begin_fused(op, dtype, told)
-        } else {
-            Ok(None)
-        }
-    }
-    fn end_fused<T: crate::runtime::Element>(
-        &self,
-        begun: Box<dyn ::core::any::Any>,
-        x: &AnyArray<T>,
-    ) -> crate::runtime::Result<()> {
-        if let AnyBackend::Watched(b) = self { b.end_fused(begun, x) } else { Ok(()) }
-    }
-    fn of_loop<T: crate::runtime::Element>(
-        &self,
-        x: crate::runtime::HostArray<T>,
-    ) -> crate::runtime::Result<AnyArray<T>> {
-        if let AnyBackend::Watched(b) = self {
-            b.of_loop(x)
-        } else {
-            self.from_ndarray(x)
-        }
-    }
-    const HAS_ENTRIES: bool = true;
-    fn has_entry(&self, row: &'static crate::runtime::entry::Row) -> bool {
-        match self {
-            AnyBackend::Numpyish(b) => b.has_entry(row),
-            AnyBackend::Torch(b) => b.has_entry(row),
-            AnyBackend::Watched(b) => b.has_entry(row),
-            AnyBackend::Intercepted(b) => b.has_entry(row),
-        }
-    }
-    fn run_row(
-        &self,
-        row: &'static crate::runtime::entry::Row,
-        call: &mut crate::runtime::entry::Call<'_, '_>,
-    ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
-        match self {
-            AnyBackend::Numpyish(b) => b.run_row(row, call),
-            AnyBackend::Torch(b) => b.run_row(row, call),
-            AnyBackend::Watched(b) => b.run_row(row, call),
-            AnyBackend::Intercepted(b) => b.run_row(row, call),
-        }
-    }
-    fn array_ref<T: crate::runtime::Element>(
-        x: &AnyArray<T>,
-    ) -> Option<crate::runtime::entry::ArrayRef<'_>> {
-        match x {
-            AnyArray::Numpyish(x) => {
-                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::array_ref(
-                    x,
-                )
-            }
-            AnyArray::Torch(x) => {
-                <crate::runtime::torch::Torch as crate::runtime::Arrays>::array_ref(x)
-            }
-        }
-    }
-    fn array_mut<T: crate::runtime::Element>(
-        x: &mut AnyArray<T>,
-    ) -> Option<crate::runtime::entry::ArrayMut<'_>> {
-        match x {
-            AnyArray::Numpyish(x) => {
-                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::array_mut(
-                    x,
-                )
-            }
-            AnyArray::Torch(x) => {
-                <crate::runtime::torch::Torch as crate::runtime::Arrays>::array_mut(x)
-            }
-        }
-    }
-    fn of_value<T: crate::runtime::Element>(
-        op: &'static str,
-        x: crate::runtime::entry::ArrayValue,
-    ) -> crate::runtime::Result<AnyArray<T>> {
-        match x {
-            crate::runtime::entry::ArrayValue::Numpyish(_) => {
-                <crate::runtime::numpyish::Numpyish as crate::runtime::Arrays>::of_value(
-                        op,
-                        x,
-                    )
-                    .map(AnyArray::Numpyish)
-            }
-            crate::runtime::entry::ArrayValue::Torch(_) => {
-                <crate::runtime::torch::Torch as crate::runtime::Arrays>::of_value(op, x)
-                    .map(AnyArray::Torch)
-            }
-            other => Err(crate::runtime::Error::backend(op, Self::NAME, other.backend())),
-        }
-    }
-    fn offer(&self) -> ::core::result::Result<crate::runtime::link::Offer, String> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::offer(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::offer(b),
-            _ => Err("arrays of a backend that is watched go through the host".into()),
-        }
-    }
-    fn link(
-        &self,
-        peers: &dyn crate::runtime::link::Peers,
-    ) -> crate::runtime::Result<Option<crate::runtime::link::Link>> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::link(b, peers),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::link(b, peers),
-            _ => Ok(None),
-        }
-    }
-    fn exchange_linked<T: crate::runtime::Element>(
-        &self,
-        op: &'static str,
-        link: &crate::runtime::link::Link,
-        send: &[Vec<AnyArray<T>>],
-        from: &[usize],
-    ) -> crate::runtime::Result<AnyArray<T>> {
-        match self {
-            AnyBackend::Numpyish(b) => {
-                let own = |arrays: &Vec<AnyArray<T>>| {
-                    arrays.iter().map(|x| x.numpyish(op).cloned()).collect()
-                };
-                let send = send
-                    .iter()
-                    .map(own)
-                    .collect::<crate::runtime::Result<Vec<_>>>()?;
-                crate::runtime::Arrays::exchange_linked(b, op, link, &send, from)
-                    .map(AnyArray::Numpyish)
-            }
-            AnyBackend::Torch(b) => {
-                let own = |arrays: &Vec<AnyArray<T>>| {
-                    arrays.iter().map(|x| x.torch(op).cloned()).collect()
-                };
-                let send = send
-                    .iter()
-                    .map(own)
-                    .collect::<crate::runtime::Result<Vec<_>>>()?;
-                crate::runtime::Arrays::exchange_linked(b, op, link, &send, from)
-                    .map(AnyArray::Torch)
-            }
-            _ => Err(crate::runtime::Error::unsupported(op, Self::NAME)),
-        }
-    }
-    fn gather_linked<T: crate::runtime::Element>(
-        &self,
-        op: &'static str,
-        link: &crate::runtime::link::Link,
-        part: &AnyArray<T>,
-        counts: &[usize],
-    ) -> crate::runtime::Result<AnyArray<T>> {
-        match self {
-            AnyBackend::Numpyish(b) => {
-                crate::runtime::Arrays::gather_linked(
-                        b,
-                        op,
-                        link,
-                        part.numpyish(op)?,
-                        counts,
-                    )
-                    .map(AnyArray::Numpyish)
-            }
-            AnyBackend::Torch(b) => {
-                crate::runtime::Arrays::gather_linked(
-                        b,
-                        op,
-                        link,
-                        part.torch(op)?,
-                        counts,
-                    )
-                    .map(AnyArray::Torch)
-            }
-            _ => Err(crate::runtime::Error::unsupported(op, Self::NAME)),
-        }
-    }
-    fn staged<T: crate::runtime::Element>(
-        &self,
-        op: &'static str,
-        send: &[AnyArray<T>],
-        total: usize,
-        through: &mut crate::runtime::link::Through<'_>,
-    ) -> Option<crate::runtime::Result<AnyArray<T>>> {
-        match self {
-            AnyBackend::Numpyish(b) => {
-                let send = send
-                    .iter()
-                    .map(|x| x.numpyish(op).cloned())
-                    .collect::<crate::runtime::Result<Vec<_>>>()
-                    .ok()?;
-                Some(
-                    crate::runtime::Arrays::staged(b, op, &send, total, through)?
-                        .map(AnyArray::Numpyish),
-                )
-            }
-            AnyBackend::Torch(b) => {
-                let send = send
-                    .iter()
-                    .map(|x| x.torch(op).cloned())
-                    .collect::<crate::runtime::Result<Vec<_>>>()
-                    .ok()?;
-                Some(
-                    crate::runtime::Arrays::staged(b, op, &send, total, through)?
-                        .map(AnyArray::Torch),
-                )
-            }
-            _ => None,
-        }
-    }
-    fn device(&self) -> String {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::device(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::device(b),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::device(&**b),
-            AnyBackend::Intercepted(b) => crate::runtime::Arrays::device(&**b),
-        }
-    }
-    fn device_info(&self) -> crate::runtime::Result<crate::runtime::DeviceInfo> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::device_info(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::device_info(b),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::device_info(&**b),
-            AnyBackend::Intercepted(b) => crate::runtime::Arrays::device_info(&**b),
-        }
-    }
-    fn memory(&self) -> crate::runtime::Result<crate::runtime::MemoryInfo> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::memory(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::memory(b),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::memory(&**b),
-            AnyBackend::Intercepted(b) => crate::runtime::Arrays::memory(&**b),
-        }
-    }
-    fn reset_peak_memory(&self) -> crate::runtime::Result<()> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::reset_peak_memory(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::reset_peak_memory(b),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::reset_peak_memory(&**b),
-            AnyBackend::Intercepted(b) => crate::runtime::Arrays::reset_peak_memory(&**b),
-        }
-    }
-    fn free_cache(&self) -> crate::runtime::Result<()> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::free_cache(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::free_cache(b),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::free_cache(&**b),
-            AnyBackend::Intercepted(b) => crate::runtime::Arrays::free_cache(&**b),
-        }
-    }
-    fn synchronize(&self) -> crate::runtime::Result<()> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::synchronize(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::synchronize(b),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::synchronize(&**b),
-            AnyBackend::Intercepted(b) => crate::runtime::Arrays::synchronize(&**b),
-        }
-    }
-    fn seed(&self, seed: u64) {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::seed(b, seed),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::seed(b, seed),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::seed(&**b, seed),
-            AnyBackend::Intercepted(b) => crate::runtime::Arrays::seed(&**b, seed),
-        }
-    }
-    fn seed_at(&self, seed: u64, block: u64) -> crate::runtime::Result<()> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::seed_at(b, seed, block),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::seed_at(b, seed, block),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::seed_at(&**b, seed, block),
-            AnyBackend::Intercepted(b) => {
-                crate::runtime::Arrays::seed_at(&**b, seed, block)
-            }
-        }
-    }
-    fn random_state(&self) -> crate::runtime::Result<(u64, u64)> {
-        match self {
-            AnyBackend::Numpyish(b) => crate::runtime::Arrays::random_state(b),
-            AnyBackend::Torch(b) => crate::runtime::Arrays::random_state(b),
-            AnyBackend::Watched(b) => crate::runtime::Arrays::random_state(&**b),
-            AnyBackend::Intercepted(b) => crate::runtime::Arrays::random_state(&**b),
-        }
-    }
-}
-impl<T: crate::runtime::Element> crate::runtime::ArrayAttributes for AnyArray<T> {
-    type DType = T;
-    #[inline]
-    fn shape(&self) -> &[usize] {
-        match self {
-            AnyArray::Numpyish(x) => crate::runtime::ArrayAttributes::shape(x),
-            AnyArray::Torch(x) => crate::runtime::ArrayAttributes::shape(x),
-        }
-    }
-    fn device(&self) -> String {
-        match self {
-            AnyArray::Numpyish(x) => crate::runtime::ArrayAttributes::device(x),
-            AnyArray::Torch(x) => crate::runtime::ArrayAttributes::device(x),
-        }
     }
 }
 #[allow(non_camel_case_types)]
@@ -2345,27 +1558,7 @@ impl ops::add {
         if const { <B as crate::runtime::Arrays>::HAS_ENTRIES } {
             let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
             return crate::runtime::located(
-                    args
-                        .run_row(
-                            Self::ROW,
-                            &|dtype, to| {
-                                let _ = to;
-                                match dtype {
-                                    crate::runtime::DType::Float32 => {
-                                        Ok(Some(Self::each_loop::<f32>()))
-                                    }
-                                    crate::runtime::DType::Float64 => {
-                                        Ok(Some(Self::each_loop::<f64>()))
-                                    }
-                                    crate::runtime::DType::Complex64 => {
-                                        Ok(Some(Self::each_loop::<crate::runtime::Complex<f32>>()))
-                                    }
-                                    other => {
-                                        Err(crate::runtime::Error::dtype(Self::INFO.name, other))
-                                    }
-                                }
-                            },
-                        ),
+                    args.run_row(Self::ROW),
                     (::core::file!(), ::core::line!()),
                 )?
                 .ok_or(
@@ -2395,13 +1588,28 @@ impl ops::add {
     pub const ROW: &'static crate::runtime::entry::Row = &crate::runtime::entry::Row::new(
             Self::INFO,
         )
+        .with_loops(Self::loops)
         .with_numpyish(Self::numpyish)
         .with_torch(Self::torch);
-    /// The loop of the op on the CPU.
-    #[doc(hidden)]
-    #[inline]
-    pub fn each_loop<T: crate::runtime::Float>() -> crate::runtime::entry::EachLoop {
-        crate::runtime::entry::EachLoop::new::<2usize, T, ops::add>()
+    fn loops(dtype: crate::runtime::DType) -> Option<crate::runtime::entry::EachLoop> {
+        match dtype {
+            crate::runtime::DType::Float32 => {
+                Some(crate::runtime::entry::EachLoop::new::<2usize, f32, ops::add>())
+            }
+            crate::runtime::DType::Float64 => {
+                Some(crate::runtime::entry::EachLoop::new::<2usize, f64, ops::add>())
+            }
+            crate::runtime::DType::Complex64 => {
+                Some(
+                    crate::runtime::entry::EachLoop::new::<
+                        2usize,
+                        crate::runtime::Complex<f32>,
+                        ops::add,
+                    >(),
+                )
+            }
+            _ => None,
+        }
     }
     fn numpyish(
         b: &crate::runtime::numpyish::Numpyish,
@@ -2479,24 +1687,7 @@ impl ops::leaky {
         if const { <B as crate::runtime::Arrays>::HAS_ENTRIES } {
             let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
             return crate::runtime::located(
-                    args
-                        .run_row(
-                            Self::ROW,
-                            &|dtype, to| {
-                                let _ = to;
-                                match dtype {
-                                    crate::runtime::DType::Float32 => {
-                                        Ok(Some(Self::each_loop::<f32>()))
-                                    }
-                                    crate::runtime::DType::Float64 => {
-                                        Ok(Some(Self::each_loop::<f64>()))
-                                    }
-                                    other => {
-                                        Err(crate::runtime::Error::dtype(Self::INFO.name, other))
-                                    }
-                                }
-                            },
-                        ),
+                    args.run_row(Self::ROW),
                     (::core::file!(), ::core::line!()),
                 )?
                 .ok_or(
@@ -2523,13 +1714,19 @@ impl ops::leaky {
     pub const ROW: &'static crate::runtime::entry::Row = &crate::runtime::entry::Row::new(
             Self::INFO,
         )
+        .with_loops(Self::loops)
         .with_numpyish(Self::numpyish)
         .with_torch(Self::torch);
-    /// The loop of the op on the CPU.
-    #[doc(hidden)]
-    #[inline]
-    pub fn each_loop<T: crate::runtime::Real>() -> crate::runtime::entry::EachLoop {
-        crate::runtime::entry::EachLoop::new::<1usize, T, ops::leaky>()
+    fn loops(dtype: crate::runtime::DType) -> Option<crate::runtime::entry::EachLoop> {
+        match dtype {
+            crate::runtime::DType::Float32 => {
+                Some(crate::runtime::entry::EachLoop::new::<1usize, f32, ops::leaky>())
+            }
+            crate::runtime::DType::Float64 => {
+                Some(crate::runtime::entry::EachLoop::new::<1usize, f64, ops::leaky>())
+            }
+            _ => None,
+        }
     }
     fn numpyish(
         b: &crate::runtime::numpyish::Numpyish,
@@ -2616,13 +1813,11 @@ impl ops::threshold {
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         if const { <B as crate::runtime::Arrays>::HAS_ENTRIES } {
             let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-            {
-                if let Some(result) = crate::runtime::located(
-                    args.run_row(Self::ROW, &|_, _| Ok(None)),
-                    (::core::file!(), ::core::line!()),
-                )? {
-                    return Ok(result);
-                }
+            if let Some(result) = crate::runtime::located(
+                args.run_row(Self::ROW),
+                (::core::file!(), ::core::line!()),
+            )? {
+                return Ok(result);
             }
         }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
@@ -2791,6 +1986,19 @@ impl ops::rms {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
+        if const { <B as crate::runtime::Arrays>::RUNS_GENERIC_ROWS } {
+            let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
+            return crate::runtime::located(
+                    args.run_row(Self::ROW),
+                    (::core::file!(), ::core::line!()),
+                )?
+                .ok_or(
+                    crate::runtime::Error::unsupported(
+                        Self::INFO.name,
+                        <B as crate::runtime::Arrays>::NAME,
+                    ),
+                );
+        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
             {
@@ -2804,6 +2012,46 @@ impl ops::rms {
                 }
             },
             (::core::file!(), ::core::line!()),
+        )
+    }
+    /// The op's entries, for backends whose library is chosen at run time.
+    #[doc(hidden)]
+    pub const ROW: &'static crate::runtime::entry::Row = &crate::runtime::entry::Row::new(
+            Self::INFO,
+        )
+        .with_generic(Self::generic);
+    fn generic(
+        b: &dyn ::core::any::Any,
+        call: &mut crate::runtime::entry::Call<'_, '_>,
+    ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        #[allow(clippy::all)]
+        fn generic<T: crate::runtime::Float>(
+            b: &crate::AnyBackend,
+            call: &crate::runtime::entry::Call<'_, '_>,
+        ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+            let x = call.any_array::<T>(0usize)?;
+            let axis = call.axes(1usize);
+            let keepdims = call.bool(2usize);
+            Ok(
+                crate::runtime::entry::Outputs::of_array::<
+                    T,
+                >(
+                    __compose::rms(b, &x, axis, keepdims)
+                        .map_err(|why| why.within("rms"))?,
+                ),
+            )
+        }
+        let b = crate::runtime::entry::backend::<crate::AnyBackend>(b);
+        let (of, to) = (call.dtype, call.to);
+        crate::runtime::dynamic::with_dtypes(
+            of,
+            to,
+            || match of.kind() {
+                crate::runtime::DTypeKind::Real => {
+                    generic::<crate::runtime::dynamic::AnyReal>(b, call)
+                }
+                _ => generic::<crate::runtime::dynamic::AnyComplex>(b, call),
+            },
         )
     }
 }
@@ -3158,6 +2406,7 @@ pub mod __each {
         const NAME: &'static str = "add";
         const CUDA: &'static str = "op_plus(x0, x1)";
         const INPUTS: &'static [&'static str] = &["x0", "x1"];
+        const ROW: Option<&'static rt::entry::Row> = Some(super::ops::add::ROW);
         const PARAMS: &'static [&'static str] = &[];
         fn params(&self) -> Vec<f64> {
             vec![]
@@ -3235,6 +2484,7 @@ pub mod __each {
         const NAME: &'static str = "leaky";
         const CUDA: &'static str = "((Widened<T>(x0) < op_of<Widened<T>>(0.0)) ? op_times(op_of<Widened<T>>(p0), Widened<T>(x0)) : Widened<T>(x0))";
         const INPUTS: &'static [&'static str] = &["x0"];
+        const ROW: Option<&'static rt::entry::Row> = Some(super::ops::leaky::ROW);
         const PARAMS: &'static [&'static str] = &["p0"];
         fn params(&self) -> Vec<f64> {
             vec![self.slope]

@@ -9,7 +9,10 @@ use crate::{
     formula::{self, Input, Layout, Leaves, Node, Reduction, Run, Told, Typed},
     host,
     link::{Link, Offer, Peers, Through},
-    numpyish::raw::HostView,
+    numpyish::{
+        raw::{HostView, RawArray},
+        typed::typed,
+    },
 };
 use std::{any::Any, fmt::Debug};
 
@@ -185,6 +188,10 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[doc(hidden)]
     const HAS_ENTRIES: bool = false;
 
+    /// True if the backend also runs rows that are computed by other ops, by their generic entries.
+    #[doc(hidden)]
+    const RUNS_GENERIC_ROWS: bool = false;
+
     /// Returns whether the row has an entry for the library of the backend.
     #[doc(hidden)]
     fn has_entry(&self, _row: &'static Row) -> bool {
@@ -195,6 +202,17 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[doc(hidden)]
     fn run_row(&self, _row: &'static Row, call: &mut entry::Call<'_, '_>) -> Result<Outputs> {
         Err(Error::unsupported(call.op, Self::NAME))
+    }
+
+    /// Computes a formula whose dtypes are known only at run time.
+    #[doc(hidden)]
+    fn run_steps(
+        &self,
+        _steps: &formula::Steps,
+        _numbers: &formula::Numbers,
+        _arrays: &[ArrayRef<'_>],
+    ) -> Result<ArrayValue> {
+        Err(Error::unsupported(formula::NAME, Self::NAME))
     }
 
     /// Returns an array as an argument of an entry; `None` if the backend has no entries.
@@ -301,6 +319,13 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         self.from_ndarray(x)
     }
 
+    /// Converts the result of a loop over host memory, like [`Arrays::of_loop`].
+    #[doc(hidden)]
+    #[inline]
+    fn of_raw<T: Element>(&self, x: RawArray) -> Result<Self::Array<T>> {
+        self.of_loop(typed(Ok(x))?)
+    }
+
     /// Runs a formula of the macro `expr!`: in one pass over host memory, in a kernel of the backend, or otherwise op
     /// by op.
     #[doc(hidden)]
@@ -309,7 +334,7 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     where
         E: Run<'a, Self, L> + Typed<Out = T>,
     {
-        let begun = formula::begin_on(self, T::DTYPE, e, leaves)?;
+        let begun = formula::begin_on(self, T::dtype(), e, leaves)?;
         formula::run(self, e, leaves).and_then(|result| formula::ended(self, begun, result))
     }
 

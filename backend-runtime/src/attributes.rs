@@ -29,7 +29,7 @@ pub trait ArrayAttributes {
     /// broadcast array counts every repetition.
     #[inline]
     fn nbytes(&self) -> usize {
-        self.len().saturating_mul(Self::DType::DTYPE.size())
+        self.len().saturating_mul(Self::DType::dtype().size())
     }
 
     /// Returns whether the array has no elements.
@@ -41,7 +41,7 @@ pub trait ArrayAttributes {
     /// Returns the dtype as a value.
     #[inline]
     fn dtype(&self) -> DType {
-        Self::DType::DTYPE
+        Self::DType::dtype()
     }
 
     /// Returns the device of the memory, as named by its library: `"cpu"`, `"cuda:0"`.

@@ -2,7 +2,7 @@
 //! the key `fold` defines a reduction. Macros generate a type for each such row, and backends supply the loops and
 //! kernels that evaluate it.
 
-use crate::{Arrays, Complex, DType, DTypeKind, Element, Float, Operand, Real};
+use crate::{Arrays, Complex, DType, DTypeKind, Element, Float, Operand, Real, entry::Row};
 
 /// A scalar op over `N` elements of `T`. The types that implement it are generated; they are zero-sized, or hold the
 /// op's parameters.
@@ -54,6 +54,9 @@ pub trait Elements: Copy {
     /// Dtypes of the elements. Entries from `COUNT` on are meaningless.
     const DTYPES: [DType; 3];
 
+    /// Dtypes of the elements like `DTYPES`, also of elements whose dtype is known only at run time.
+    fn dtypes() -> [DType; 3];
+
     /// Alignments of the elements in bytes. Entries from `COUNT` on are meaningless.
     const ALIGNMENTS: [usize; 3];
 
@@ -74,6 +77,11 @@ macro_rules! elements {
             const COUNT: usize = $count;
             const DTYPES: [DType; 3] = [$($t::DTYPE,)* $(DType::$rest),*];
             const ALIGNMENTS: [usize; 3] = [$(align_of::<$t>(),)* $(align_of::<elements!(@ $rest)>()),*];
+
+            #[inline(always)]
+            fn dtypes() -> [DType; 3] {
+                [$($t::dtype(),)* $(DType::$rest),*]
+            }
 
             type Operands<'a, Of: Arrays> = ($(Operand<'a, Of, $t>,)*);
 
@@ -104,6 +112,9 @@ pub trait EachSource: 'static {
     /// operands, the result and its gradient, in this order. The expression of an operand without a gradient is empty.
     /// The list is empty if [`Each::PULLS`] is false.
     const CUDA_PULLS: &'static [&'static str] = &[];
+
+    /// The row of the op in the op table; `None` for an op that has no row.
+    const ROW: Option<&'static Row> = None;
 
     /// Names of the array parameters, in order: `x0`, `x1`.
     const INPUTS: &'static [&'static str];

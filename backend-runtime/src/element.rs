@@ -5,10 +5,11 @@
 //! [`Numeric::plus`] and so on, which wrap if integers overflow. The CUDA prelude has the same functions under the
 //! names `op_exp`, `op_atan2` and so on, so that one expression serves the CPU and GPUs.
 
+pub mod dynamic;
 mod impls;
 
 pub use crate::same_type::same;
-use crate::{Complex, DType, FloatOp, FloatToRealOp, Scalar, bf16, f16};
+use crate::{Complex, DType, DTypeKind, FloatOp, FloatToRealOp, Scalar, bf16, f16, raw::RawElement};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
@@ -29,6 +30,25 @@ pub trait Element:
 {
     /// The dtype as a value that is known at run time.
     const DTYPE: DType;
+
+    /// True for the element types that stand for a dtype which is known only at run time ([`dynamic`]). Their `DTYPE`
+    /// has no meaning.
+    #[doc(hidden)]
+    const IS_DYNAMIC: bool = false;
+
+    /// The dtype: `DTYPE`, or the dtype that a type of [`dynamic`] stands for.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn dtype() -> DType {
+        Self::DTYPE
+    }
+
+    /// Stores the element together with its dtype.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn to_raw(self) -> RawElement {
+        RawElement::of(self)
+    }
 
     /// Dtype of a sum: `i64` for `bool` and signed integers, `u64` for unsigned integers, and the dtype itself
     /// otherwise.

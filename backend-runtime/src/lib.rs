@@ -65,6 +65,8 @@ pub use device::{DeviceInfo, DeviceKind, MemoryInfo};
 pub use dtype::function_around;
 pub use dtype::{DType, DTypeKind};
 pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRealOp, FoldKernel, FoldSource};
+#[doc(hidden)]
+pub use element::dynamic;
 pub use element::{
     Bits, ComplexFloat, Element, Float, FloatVisitor, Integer, Numeric, Ordered, Precision, Real, RealNumeric,
     RealVisitor, WideFloat,

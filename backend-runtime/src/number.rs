@@ -22,7 +22,7 @@ pub enum Number {
 impl Number {
     /// Converts an element to a number, in code that is generic over the dtype.
     pub fn of<T: Element>(x: T) -> Number {
-        match T::DTYPE.kind() {
+        match T::dtype().kind() {
             DTypeKind::Bool => Number::Bool(x.cast()),
             DTypeKind::Signed => Number::Integer(x.cast::<i64>().into()),
             DTypeKind::Unsigned => Number::Integer(x.cast::<u64>().into()),
@@ -38,10 +38,10 @@ impl Number {
     /// [`Error::Argument`] if the dtype cannot hold the number: for example 300 in uint8, NaN in an integer dtype, or
     /// an imaginary part in a real dtype.
     pub fn element<T: Element>(self, op: &'static str) -> Result<T> {
-        let kind = T::DTYPE.kind();
+        let kind = T::dtype().kind();
         match self {
             Number::Bool(x) => Ok(T::from_i64(x.into())),
-            Number::Integer(x) if T::DTYPE.holds(x) => match (i64::try_from(x), u64::try_from(x)) {
+            Number::Integer(x) if T::dtype().holds(x) => match (i64::try_from(x), u64::try_from(x)) {
                 (Ok(x), _) => Ok(T::from_i64(x)),
                 (_, Ok(x)) => Ok(T::from_u64(x)),
                 _ => Ok(T::from_f64(x as f64)),
@@ -49,12 +49,12 @@ impl Number {
             Number::Real(x) if matches!(kind, DTypeKind::Signed | DTypeKind::Unsigned) => {
                 // NaN and infinities become numbers that are out of range for every integer dtype
                 let whole = if x.is_nan() { i128::MAX } else { x as i128 };
-                if T::DTYPE.holds(whole) { Ok(T::from_f64(x)) } else { Err(self.beyond(op, T::DTYPE)) }
+                if T::dtype().holds(whole) { Ok(T::from_f64(x)) } else { Err(self.beyond(op, T::dtype())) }
             }
             Number::Real(x) => Ok(T::from_f64(x)),
             Number::Complex(x) if kind == DTypeKind::Complex => Ok(T::from_complex(x)),
             Number::Complex(x) if x.im == 0.0 => Number::Real(x.re).element(op),
-            Number::Integer(_) | Number::Complex(_) => Err(self.beyond(op, T::DTYPE)),
+            Number::Integer(_) | Number::Complex(_) => Err(self.beyond(op, T::dtype())),
         }
     }
 

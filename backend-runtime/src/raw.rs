@@ -275,6 +275,20 @@ impl RawElement {
         self.bytes
     }
 
+    /// Makes an element of its bytes, which [`RawElement::byte_array`] returned for an element of this dtype.
+    pub(crate) fn of_bytes(dtype: DType, bytes: [u8; 16]) -> RawElement {
+        let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|i| bytes[at + i]));
+        RawElement { dtype, bytes: [half(0), half(8)] }
+    }
+
+    /// Returns the element's bytes, followed by zeros.
+    pub(crate) fn byte_array(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.bytes[0].to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.bytes[1].to_ne_bytes());
+        bytes
+    }
+
     /// Converts the element to the type `U`, like `astype`.
     pub fn cast<U: Element>(self) -> U {
         // SAFETY: `of` and `zero` wrote a valid element of this dtype.

@@ -180,7 +180,7 @@ impl<A: ArrayAttributes + 'static> AnyTyped for A {
     }
 
     fn element(&self) -> DType {
-        A::DType::DTYPE
+        A::DType::dtype()
     }
 
     fn as_any(&self) -> &dyn Any {

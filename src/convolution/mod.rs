@@ -34,7 +34,7 @@ pub fn correlate<B: Backend, T: Numeric>(
     const OP: &str = "correlate";
     let overlap = overlap(OP, b, x1, x2, mode, Same::LongerSwapped)?;
     let reversed = b.flip(x2, ..)?;
-    let reversed = if T::DTYPE.kind() == DTypeKind::Complex { b.conj(reversed)? } else { reversed };
+    let reversed = if T::dtype().kind() == DTypeKind::Complex { b.conj(reversed)? } else { reversed };
     convolved(OP, b, x1, &reversed, &overlap, method)
 }
 
@@ -48,7 +48,7 @@ pub fn fftconvolve<B: Backend, T: Float>(
 ) -> Result<B::Array<T>> {
     const OP: &str = "fftconvolve";
     let axes = axes.resolve(OP, b.shape(x1).len())?;
-    let overlap = rules::overlap(OP, b.shape(x1), b.shape(x2), &axes, mode, Same::First, size_of::<T>())?;
+    let overlap = rules::overlap(OP, b.shape(x1), b.shape(x2), &axes, mode, Same::First, T::dtype().size())?;
     by_transforms(OP, b, x1, x2, &overlap, &axes)
 }
 
@@ -61,7 +61,7 @@ fn overlap<B: Backend, T: Numeric>(
     same: Same,
 ) -> Result<Overlap> {
     let axes: Vec<usize> = (0..b.shape(x1).len()).collect();
-    rules::overlap(op, b.shape(x1), b.shape(x2), &axes, mode, same, size_of::<T>())
+    rules::overlap(op, b.shape(x1), b.shape(x2), &axes, mode, same, T::dtype().size())
 }
 
 /// Number of elements in an array of this shape, as a float for cost estimates.
@@ -97,7 +97,7 @@ fn convolved<B: Backend, T: Numeric>(
     method: ConvolutionMethod,
 ) -> Result<B::Array<T>> {
     let rank = overlap.full.len();
-    let floats = matches!(T::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
+    let floats = matches!(T::dtype().kind(), DTypeKind::Real | DTypeKind::Complex);
     let transforms = match method {
         ConvolutionMethod::Direct => false,
         ConvolutionMethod::Fft => true,

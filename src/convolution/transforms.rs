@@ -19,7 +19,7 @@ pub fn by_transforms<B: Backend, T: Numeric>(
     if axes.is_empty() {
         return b.multiply(x1, x2);
     }
-    let y = match T::DTYPE {
+    let y = match T::dtype() {
         DType::Complex64 => of_complex::<B, T, Complex<f32>>(b, x1, x2, overlap, axes),
         DType::Complex128 => of_complex::<B, T, Complex<f64>>(b, x1, x2, overlap, axes),
         DType::Float16 | DType::BFloat16 | DType::Float32 => of_real::<B, T, f32>(b, x1, x2, overlap, axes),
@@ -44,7 +44,7 @@ fn of_real<B: Backend, T: Numeric, R: Precision>(
     let product = b.multiply(spectrum(x1, true)?, spectrum(x2, false)?)?;
     let y = b.irfftn_with(product, IrfftnOptions::new().s(points).axes(axes))?;
     let y = transforms.part(b, &y, overlap)?;
-    match T::DTYPE.kind() {
+    match T::dtype().kind() {
         DTypeKind::Real => b.astype::<T, _>(y),
         // a sum outside the range of the dtype wraps, as it does in a convolution by direct sums
         _ => b.astype::<T, _>(b.astype::<i64, _>(b.round(y)?)?),

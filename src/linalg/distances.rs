@@ -1,6 +1,8 @@
 //! Distances between the rows of two matrices.
 
-use crate::{Backend, ConcatOptions, Error, Real, Result, manipulation::part, runtime::rules, segments::is_16_bit};
+use crate::{
+    Backend, CdistOptions, ConcatOptions, Error, Real, Result, manipulation::part, runtime::rules, segments::is_16_bit,
+};
 
 /// The largest number of differences of coordinates that a block computes. The differences are in memory only if the
 /// backend does not run the formula in one pass.
@@ -13,10 +15,10 @@ pub fn cdist<B: Backend, T: Real>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, p: 
     if !matches!(p.partial_cmp(&0.0), Some(std::cmp::Ordering::Greater | std::cmp::Ordering::Equal)) {
         return Err(Error::argument(OP, format!("`p` is {p}, but must not be negative")));
     }
-    let shape = rules::distances(OP, b.shape(x1), b.shape(x2), size_of::<T>())?;
+    let shape = rules::distances(OP, b.shape(x1), b.shape(x2), T::dtype().size())?;
     if is_16_bit::<T>() {
         let (x1, x2) = (b.astype::<f32, _>(x1)?, b.astype::<f32, _>(x2)?);
-        return b.astype::<T, _>(cdist(b, &x1, &x2, p)?);
+        return b.astype::<T, _>(b.cdist_with(&x1, &x2, CdistOptions::new().p(p))?);
     }
     if shape.contains(&0) || b.shape(x1).ends_with(&[0]) {
         return b.zeros::<T>(shape);

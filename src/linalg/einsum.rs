@@ -9,7 +9,7 @@ const OP: &str = "einsum";
 /// Sum of products of the operands, whose axes are labelled by `subscripts`.
 pub fn einsum<B: Backend, T: Numeric>(b: &B, subscripts: &str, operands: &[&B::Array<T>]) -> Result<B::Array<T>> {
     let shapes: Vec<&[usize]> = operands.iter().map(|x| b.shape(*x)).collect();
-    let sum = Einsum::of(OP, subscripts, &shapes, size_of::<T>())?;
+    let sum = Einsum::of(OP, subscripts, &shapes, T::dtype().size())?;
     let mut terms = Vec::with_capacity(operands.len());
     for (x, labels) in operands.iter().zip(&sum.operands) {
         terms.push(Term { array: Cow::Borrowed(*x), labels: labels.clone() }.distinct(b, &sum)?);

@@ -182,7 +182,7 @@ pub fn lstsq<B: Backend, T: WideFloat>(
 ) -> Result<LeastSquares<B, T>> {
     const OP: &str = "lstsq";
     let shape = b.shape(x1).to_vec();
-    let system = System::of(OP, &shape, b.shape(x2), size_of::<T>())?;
+    let system = System::of(OP, &shape, b.shape(x2), T::dtype().size())?;
     if shape.contains(&0) || system.columns == 0 {
         return Err(Error::shapes(OP, &shape, b.shape(x2)));
     }

@@ -12,7 +12,7 @@ pub fn vector_norm<B: Backend, T: Float>(
     keepdims: bool,
     ord: f64,
 ) -> Result<B::Array<T::Real>> {
-    if matches!(T::DTYPE, DType::Float16 | DType::BFloat16) {
+    if matches!(T::dtype(), DType::Float16 | DType::BFloat16) {
         // computed in float32, because squares of 16-bit floats soon overflow
         let wide = norm::<B, f32>(b, &b.astype::<f32, _>(x)?, axis, keepdims, ord)?;
         return b.astype::<T::Real, _>(&wide);
@@ -41,7 +41,7 @@ fn norm<B: Backend, T: Float>(
         return expr!(b, sum(abs(x), axis, keepdims = keepdims));
     }
     if ord == 2.0 {
-        return match T::DTYPE.kind() {
+        return match T::dtype().kind() {
             DTypeKind::Complex => {
                 expr!(b, sqrt(sum(real(x) * real(x) + imag(x) * imag(x), axis, keepdims = keepdims)))
             }

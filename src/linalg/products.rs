@@ -2,7 +2,7 @@
 
 use super::signed;
 use crate::{
-    Axes, Backend, Error, Numeric, Result,
+    Axes, Backend, CrossOptions, Error, Numeric, Result,
     runtime::{numpyish::linalg::cross_of_rows, rules},
     segments::is_16_bit,
 };
@@ -68,12 +68,12 @@ pub fn cross<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, 
         && let (Some(x1), Some(x2)) = (b.host_view(x1), b.host_view(x2))
         && let Some(products) = cross_of_rows(x1, x2)?
     {
-        return b.of_loop(products);
+        return b.of_raw(products);
     }
     if is_16_bit::<T>() {
         // products of 16-bit floats may overflow although their difference does not
         let (x1, x2) = (b.astype::<f32, T>(x1)?, b.astype::<f32, T>(x2)?);
-        return b.astype::<T, f32>(cross(b, &x1, &x2, axis)?);
+        return b.astype::<T, f32>(b.cross_with(&x1, &x2, CrossOptions::new().axis(axis))?);
     }
     // in the result, the vectors lie along the same axis as in the operand with more axes
     let place = if left.len() >= right.len() { axis1 } else { axis2 };
@@ -133,7 +133,7 @@ pub fn kron<B: Backend, T: Numeric>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>) -
     let shape = lengths.collect::<Result<Vec<usize>>>()?;
     // checks the lengths of the intermediate array: if one length is 0, the other lengths may be too large for this
     // array although they are not too large for the result
-    rules::count(OP, &[&left[..], &right].concat(), size_of::<T>())?;
+    rules::count(OP, &[&left[..], &right].concat(), T::dtype().size())?;
     // splits every axis into two: the first is the index of the copy of `x2`, the second is the index within the copy
     let pairs = |lengths: &[usize], first: bool| -> Vec<isize> {
         let pair = |&n: &usize| if first { [n as isize, 1] } else { [1, n as isize] };

@@ -15,7 +15,7 @@ pub fn csr_matmul<B: Backend, T: Numeric>(
     x: &B::Array<T>,
 ) -> Result<B::Array<T>> {
     const OP: &str = "csr_matmul";
-    let p = rules::csr_product(OP, values.shape(), indices.shape(), indptr.shape(), x.shape(), size_of::<T>())?;
+    let p = rules::csr_product(OP, values.shape(), indices.shape(), indptr.shape(), x.shape(), T::dtype().size())?;
     let rows = rows_of_elements(OP, b, indices, indptr, &p)?;
     let taken = b.take(x, indices, 0).map_err(|e| e.within(OP))?;
     b.segment_sum(weighted(b, values, &taken)?, rows, p.rows)
@@ -32,7 +32,8 @@ pub fn csc_matmul<B: Backend, T: Numeric>(
     rows: usize,
 ) -> Result<B::Array<T>> {
     const OP: &str = "csc_matmul";
-    let p = rules::csc_product(OP, values.shape(), indices.shape(), indptr.shape(), x.shape(), rows, size_of::<T>())?;
+    let p =
+        rules::csc_product(OP, values.shape(), indices.shape(), indptr.shape(), x.shape(), rows, T::dtype().size())?;
     let columns = rows_of_elements(OP, b, indices, indptr, &p)?;
     let taken = b.take(x, columns, 0)?;
     b.segment_sum(weighted(b, values, &taken)?, indices, rows).map_err(|e| e.within(OP))
@@ -48,7 +49,7 @@ pub fn sampled_matmul<B: Backend, T: Numeric>(
     x2: &B::Array<T>,
 ) -> Result<B::Array<T>> {
     const OP: &str = "sampled_matmul";
-    let p = rules::sampled_product(OP, indices.shape(), indptr.shape(), x1.shape(), x2.shape(), size_of::<T>())?;
+    let p = rules::sampled_product(OP, indices.shape(), indptr.shape(), x1.shape(), x2.shape(), T::dtype().size())?;
     let rows = rows_of_elements(OP, b, indices, indptr, &p)?;
     let (x1, x2) = (b.take(x1, rows, 0)?, b.take(x2, indices, 0).map_err(|e| e.within(OP))?);
     let terms = b.multiply(&x1, x2)?;

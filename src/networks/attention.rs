@@ -28,7 +28,7 @@ pub fn scaled_dot_product_attention<B: Backend, T: Real>(
 ) -> Result<B::Array<T>> {
     const OP: &str = "scaled_dot_product_attention";
     let masks = [mask.map(|mask| b.shape(mask)), bias.map(|bias| b.shape(bias))];
-    let plan = rules::attention(OP, b.shape(query), b.shape(key), b.shape(value), masks, size_of::<T>())?;
+    let plan = rules::attention(OP, b.shape(query), b.shape(key), b.shape(value), masks, T::dtype().size())?;
     if is_16_bit::<T>() {
         let bias = bias.map(|bias| b.astype::<f32, _>(bias)).transpose()?;
         let [query, key, value] = [query, key, value].map(|array| b.astype::<f32, _>(array));

@@ -1,6 +1,8 @@
 //! Losses of predicted numbers.
 
-use crate::{Backend, Error, LossReduction, Real, Result, runtime::rules, segments::is_16_bit};
+use crate::{
+    Backend, Error, HuberLossOptions, LossReduction, MseLossOptions, Real, Result, runtime::rules, segments::is_16_bit,
+};
 
 /// Squared differences from the target.
 pub fn mse_loss<B: Backend, T: Real>(
@@ -13,7 +15,7 @@ pub fn mse_loss<B: Backend, T: Real>(
     if is_16_bit::<T>() {
         // a square may exceed the range of 16-bit floats although the mean does not
         let (x, target) = (b.astype::<f32, _>(x)?, b.astype::<f32, _>(target)?);
-        return b.astype::<T, _>(mse_loss(b, &x, &target, reduction)?);
+        return b.astype::<T, _>(b.mse_loss_with(&x, &target, MseLossOptions::new().reduction(reduction))?);
     }
     match reduction {
         LossReduction::Each => expr!(b, square(x - target)),
@@ -38,7 +40,11 @@ pub fn huber_loss<B: Backend, T: Real>(
     rules::broadcast(OP, b.shape(x), b.shape(target))?;
     if is_16_bit::<T>() {
         let (x, target) = (b.astype::<f32, _>(x)?, b.astype::<f32, _>(target)?);
-        return b.astype::<T, _>(huber_loss(b, &x, &target, delta, reduction)?);
+        return b.astype::<T, _>(b.huber_loss_with(
+            &x,
+            &target,
+            HuberLossOptions::new().delta(delta).reduction(reduction),
+        )?);
     }
     let (delta, none) = (T::of(delta), T::ZERO);
     // the square of a difference that counts linearly is not computed: its slope may not be finite

@@ -38,7 +38,7 @@ pub fn rms_norm<B: Backend, T: Real>(
     }
     let eps = T::of(match eps {
         Some(eps) => eps,
-        None => finfo(T::DTYPE)?.eps,
+        None => finfo(T::dtype())?.eps,
     });
     let scale = expr!(b, 1.0 / sqrt(mean(square(x), axes.as_slice(), keepdims = true) + eps))?;
     scaled(b, b.multiply(x, scale)?, weight, None, &shape)

@@ -175,9 +175,9 @@ fn memory_that_nothing_else_uses_takes_results() -> Result<()> {
     b.out(&mut y).astype(b.ones::<i32>([n])?)?;
     assert_eq!((y.as_ptr(), y[[7]]), (start, 1.0));
     let any = AnyBackend::from(b.clone());
-    let mut z = AnyArray::Numpyish(y);
-    any.out(&mut z).sqrt(AnyArray::Numpyish(x.clone()))?;
-    let AnyArray::Numpyish(mut y) = z else { unreachable!() };
+    let mut z = AnyArray::from(y);
+    any.out(&mut z).sqrt(AnyArray::from(x.clone()))?;
+    let Ok(mut y) = z.downcast::<Numpyish>() else { unreachable!() };
     assert_eq!((y.as_ptr(), y[[0]]), (start, 0.5_f64.sqrt()));
     // in the first call another handle to the memory exists, in the second call a view of it
     let handle = y.clone();

@@ -1,67 +1,46 @@
-//! Generates enums of backends, such as `AnyBackend`. A program chooses the backend at run time, as a variant of the
-//! enum, and the enum is itself a backend.
+//! Generates enums of backends. A program chooses the backend at run time, as a variant of the enum, and the enum is
+//! itself a backend. Also generates the ops of `AnyBackend`, which the facade declares.
 
 use super::*;
 
 mod methods;
 
-/// An enum of backends, and the enum of their arrays. The macro generates both enums.
+/// A backend that is one of several, and its arrays: `AnyBackend`, or an enum that the macro generates.
 pub struct Any {
-    /// The path of the enum of backends.
+    /// The path of the type of backends.
     name: TokenStream,
-    /// The path of the enum of arrays.
-    array: TokenStream,
-    /// The backends that are variants of the enum.
+    /// The backends of which one is chosen.
     members: Vec<Member>,
-    /// True if the enum of backends has the variant `Watched`. This variant contains a backend of the same enum, and
-    /// reports every call of that backend to a watcher.
-    is_watched: bool,
+    /// The path of the type of arrays.
+    array: TokenStream,
+    /// True for `AnyBackend`, which runs rows by their entries.
+    has_entries: bool,
 }
 
-/// A backend that is a variant of an enum, and the names of generated methods that convert arguments and results of
-/// ops. The methods that take arrays of the enum return an error for an array of another variant.
-struct Member {
-    /// The name of the backend's column in the op table, if the enum is generated from the table.
+/// A backend that is a variant of an enum, with the functions that convert arguments and results of ops. The functions
+/// that take arrays return an error for an array of another backend.
+pub struct Member {
+    /// The name of the backend's column in the op table; `None` if a user lists the backends.
     column: Option<String>,
     variant: Ident,
     ty: TokenStream,
-    summary: String,
-    /// The method of the enum of arrays that returns a reference to the array of this backend.
-    get: Ident,
-    /// The method that converts an argument of an op, passed by value or by reference, to an array of this backend.
-    get_given: Ident,
-    /// The method that converts an operand, which is an array or a scalar, to an operand of this backend.
-    get_operand: Ident,
+    /// The method of arrays that returns a reference to the array of this backend.
+    get: TokenStream,
+    /// The function that converts an argument of an op, passed by value or by reference, to an array of this backend.
+    get_given: TokenStream,
+    /// The function that converts an operand, which is an array or a scalar, to an operand of this backend.
+    get_operand: TokenStream,
     /// The method that returns a mutable reference to the array of this backend, for an op that changes the array.
-    get_mut: Ident,
-    /// The method that converts a list of arrays to a list of references to arrays of this backend.
-    get_all: Ident,
-    /// The method that converts a list of arrays of this backend to a list of arrays of the enum.
-    wrap_all: Ident,
-    /// The method of the enum of backends that converts the indices of an indexing op to indices of this backend. The
-    /// indices may contain arrays of the enum.
-    get_indices: Ident,
-}
-
-impl Member {
-    fn new(name: &str, variant: Ident, ty: TokenStream, summary: String) -> Member {
-        let [get_given, get_operand, get_mut, get_all, wrap_all, get_indices] =
-            ["given", "operand", "mut", "all", "list", "indices"].map(|what| format_ident!("{name}_{what}"));
-        let get = id(name);
-        Member {
-            column: None,
-            variant,
-            ty,
-            summary,
-            get,
-            get_given,
-            get_operand,
-            get_mut,
-            get_all,
-            wrap_all,
-            get_indices,
-        }
-    }
+    get_mut: TokenStream,
+    /// The function that converts a list of arrays to a list of references to arrays of this backend.
+    get_all: TokenStream,
+    /// The function that wraps an array of this backend.
+    pub(super) wrap: TokenStream,
+    /// The function that wraps a list of arrays of this backend.
+    pub(super) wrap_all: TokenStream,
+    /// The function that converts the indices of an indexing op to indices of this backend. The indices may contain
+    /// arrays.
+    get_indices: TokenStream,
 }
 
 /// Describes the enum `name` of the backends `types`, which a user of the macro lists.
@@ -70,22 +49,48 @@ pub(super) fn any_of(name: &Ident, types: &[syn::Path]) -> Any {
     let members = types.iter().filter_map(|ty| {
         let variant = ty.segments.last()?.ident.clone();
         let text = snake(&variant.to_string());
-        Some(Member::new(&text, variant, quote!(#ty), format!("`{text}`")))
+        let [given, operand, get_mut, all, list, indices] =
+            ["given", "operand", "mut", "all", "list", "indices"].map(|what| format_ident!("{text}_{what}"));
+        let get = id(&text);
+        Some(Member {
+            column: None,
+            ty: quote!(#ty),
+            get: quote!(#get),
+            get_given: quote!(#array::#given),
+            get_operand: quote!(#array::#operand),
+            get_mut: quote!(#get_mut),
+            get_all: quote!(#array::#all),
+            wrap: quote!(#array::#variant),
+            wrap_all: quote!(#array::#list),
+            get_indices: quote!(#name::#indices),
+            variant,
+        })
     });
-    Any { name: quote!(#name), array: quote!(#array), members: members.collect(), is_watched: false }
+    Any { name: quote!(#name), array: quote!(#array), members: members.collect(), has_entries: false }
 }
 
 impl Expand<'_> {
-    /// Describes `AnyBackend`: the enum of the backends that have columns in the op table.
+    /// Describes `AnyBackend`, which has the backends that have columns in the op table.
     fn any_of_table(&self) -> Any {
-        let root = &self.root;
-        let members = self.model.backends.iter();
-        let members = members.map(|b| Member {
-            column: Some(b.name.clone()),
-            ..Member::new(&b.name, id(&camel(&b.name)), self.backend_type(b), b.summary.clone())
-        });
+        let (root, rt) = (&self.root, self.rt());
         let (name, array) = (quote!(#root::AnyBackend), quote!(#root::AnyArray));
-        Any { name, array, members: members.collect(), is_watched: true }
+        let members = self.model.backends.iter().map(|b| {
+            let ty = self.backend_type(b);
+            Member {
+                column: Some(b.name.clone()),
+                variant: id(&camel(&b.name)),
+                get: quote!(get::<#ty>),
+                get_given: quote!(#array::given::<#ty>),
+                get_operand: quote!(#array::operand::<#name, #ty>),
+                get_mut: quote!(get_mut::<#ty>),
+                get_all: quote!(#array::all::<#ty>),
+                wrap: quote!(#array::of::<#ty>),
+                wrap_all: quote!(#array::list::<#ty>),
+                get_indices: quote!(#rt::entry::indices::<#name, #ty>),
+                ty,
+            }
+        });
+        Any { members: members.collect(), name, array, has_entries: true }
     }
 
     /// Generates an enum of backends that a user lists, and implements every op of the base table for it.
@@ -100,127 +105,25 @@ impl Expand<'_> {
         quote!(#declared #(#groups)*)
     }
 
-    pub(super) fn any_backend(&self) -> TokenStream {
-        self.declare_any(&id("AnyBackend"), &id("AnyArray"), &self.any_of_table())
-    }
-
     fn declare_any(&self, any_name: &Ident, any_array: &Ident, any: &Any) -> TokenStream {
         let rt = self.rt();
         let variant: &Vec<&Ident> = &any.members.iter().map(|m| &m.variant).collect();
-        let get: &Vec<&Ident> = &any.members.iter().map(|m| &m.get).collect();
-        let get_given: &Vec<&Ident> = &any.members.iter().map(|m| &m.get_given).collect();
-        let get_operand: Vec<&Ident> = any.members.iter().map(|m| &m.get_operand).collect();
-        let get_other: Vec<Ident> = get.iter().map(|get| format_ident!("{get}_other")).collect();
-        let get_mut: Vec<&Ident> = any.members.iter().map(|m| &m.get_mut).collect();
-        let get_all: Vec<&Ident> = any.members.iter().map(|m| &m.get_all).collect();
-        let wrap_all: Vec<&Ident> = any.members.iter().map(|m| &m.wrap_all).collect();
-        let get_indices: Vec<&Ident> = any.members.iter().map(|m| &m.get_indices).collect();
-        let ty: &Vec<&TokenStream> = &any.members.iter().map(|m| &m.ty).collect();
+        let (get, get_mut) = (&each(any, |m| &m.get), each(any, |m| &m.get_mut));
+        let named = |what: &str| -> Vec<Ident> {
+            any.members.iter().map(|m| format_ident!("{}_{what}", snake(&m.variant.to_string()))).collect()
+        };
+        let (get_given, get_other) = (&named("given"), named("other"));
+        let (get_operand, get_all) = (named("operand"), named("all"));
+        let (wrap_all, get_indices) = (named("list"), named("indices"));
+        let ty = &each(any, |m| &m.ty);
         let text: &Vec<TokenStream> = &ty.iter().map(|ty| quote!(<#ty as #rt::Arrays>::NAME)).collect();
-        let summary: &Vec<&String> = &any.members.iter().map(|m| &m.summary).collect();
+        let summary: &Vec<String> = &get.iter().map(|name| format!("`{name}`")).collect();
         let doc = format!("An array of [`{any_name}`].");
-        // generates an arm for the variant `Watched`, if the enum has it; the arrays of this variant are arrays of
-        // the enum
-        let when_watched = |arm: TokenStream| any.is_watched.then_some(arm);
-        let root = &self.root;
-        let watched_variant = when_watched(quote! {
-            /// A backend whose calls are watched.
-            Watched(Box<#root::watch::Watched<#any_name>>),
-            /// A backend whose ops pass through a function.
-            Intercepted(Box<#root::intercept::Intercepted>),
-        });
-        let watched = |body: TokenStream| {
-            when_watched(quote!(#any_name::Watched(b) => #body, #any_name::Intercepted(b) => #body,))
-        };
-        // the ops of a formula pass through the function one by one
-        let fused = |body: TokenStream| {
-            when_watched(quote!(#any_name::Watched(b) => #body, #any_name::Intercepted(_) => None,))
-        };
-        let watched_name = watched(quote!(b.within().name()));
-        let watched_to = watched(quote!(b.to_ndarray(x)));
-        let watched_from = watched(quote!(b.from_ndarray(x)));
-        let watched_view = when_watched(quote!((#any_name::Watched(b), x) => b.host_view(x),));
-        let watched_alone = when_watched(quote! {
-            (#any_name::Watched(b), x) => b.is_alone(x),
-            (#any_name::Intercepted(b), x) => b.within().is_alone(x),
-        });
-        let watched_input = when_watched(quote!((#any_name::Watched(b), x) => b.fused_input(x),));
-        let watched_fused = fused(quote!(b.fused::<L, E, T>(e, scalars, inputs, over)));
-        let watched_each = fused(quote!(b.fused_each(op, of, inputs, over)));
-        let watched_reduction = fused(quote!(b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)));
-        let watched_fusion = when_watched(quote! {
-            const WATCHES: bool = true;
-
-            fn begin_fused(
-                &self,
-                op: &'static str,
-                dtype: #rt::DType,
-                told: &dyn #rt::formula::Told,
-            ) -> #rt::Result<Option<Box<dyn ::core::any::Any>>> {
-                if let #any_name::Watched(b) = self { b.begin_fused(op, dtype, told) } else { Ok(None) }
-            }
-
-            fn end_fused<T: #rt::Element>(&self, begun: Box<dyn ::core::any::Any>, x: &#any_array<T>) -> #rt::Result<()> {
-                if let #any_name::Watched(b) = self { b.end_fused(begun, x) } else { Ok(()) }
-            }
-
-            fn of_loop<T: #rt::Element>(&self, x: #rt::HostArray<T>) -> #rt::Result<#any_array<T>> {
-                if let #any_name::Watched(b) = self { b.of_loop(x) } else { self.from_ndarray(x) }
-            }
-        });
-        let watched_device = watched(quote!(#rt::Arrays::device(&**b)));
-        let watched_to_dlpack = watched(quote!(b.to_dlpack_with(x, copy)));
-        let watched_from_dlpack = watched(quote!(b.from_dlpack_with(tensor, copy)));
-        let watched_dlpack = watched(quote!(#rt::Arrays::dlpack_device(&**b)));
-        let watched_info = watched(quote!(#rt::Arrays::device_info(&**b)));
-        let watched_memory = watched(quote!(#rt::Arrays::memory(&**b)));
-        let watched_reset = watched(quote!(#rt::Arrays::reset_peak_memory(&**b)));
-        let watched_free = watched(quote!(#rt::Arrays::free_cache(&**b)));
-        let watched_synchronize = watched(quote!(#rt::Arrays::synchronize(&**b)));
-        let watched_seed = watched(quote!(#rt::Arrays::seed(&**b, seed)));
-        let watched_seed_at = watched(quote!(#rt::Arrays::seed_at(&**b, seed, block)));
-        let watched_has = watched(quote!(b.has_entry(row)));
-        let watched_row = watched(quote!(b.run_row(row, call)));
-        let entries = when_watched(quote! {
-            const HAS_ENTRIES: bool = true;
-
-            fn has_entry(&self, row: &'static #rt::entry::Row) -> bool {
-                match self { #(#any_name::#variant(b) => b.has_entry(row),)* #watched_has }
-            }
-
-            fn run_row(
-                &self,
-                row: &'static #rt::entry::Row,
-                call: &mut #rt::entry::Call<'_, '_>,
-            ) -> #rt::Result<#rt::entry::Outputs> {
-                match self { #(#any_name::#variant(b) => b.run_row(row, call),)* #watched_row }
-            }
-
-            fn array_ref<T: #rt::Element>(x: &#any_array<T>) -> Option<#rt::entry::ArrayRef<'_>> {
-                match x { #(#any_array::#variant(x) => <#ty as #rt::Arrays>::array_ref(x),)* }
-            }
-
-            fn array_mut<T: #rt::Element>(x: &mut #any_array<T>) -> Option<#rt::entry::ArrayMut<'_>> {
-                match x { #(#any_array::#variant(x) => <#ty as #rt::Arrays>::array_mut(x),)* }
-            }
-
-            fn of_value<T: #rt::Element>(op: &'static str, x: #rt::entry::ArrayValue) -> #rt::Result<#any_array<T>> {
-                match x {
-                    #(
-                        #rt::entry::ArrayValue::#variant(_) => {
-                            <#ty as #rt::Arrays>::of_value(op, x).map(#any_array::#variant)
-                        }
-                    )*
-                    other => Err(#rt::Error::backend(op, Self::NAME, other.backend())),
-                }
-            }
-        });
-        let watched_state = watched(quote!(#rt::Arrays::random_state(&**b)));
         quote! {
-            /// A backend chosen at run time. It implements [`Backend`] itself. A call takes longer than on a backend whose type is known: about 40 ns for an elementwise op on the CPU.
+            /// A backend chosen at run time. It is itself a backend.
             #[derive(Clone, Debug)]
             #[non_exhaustive]
-            pub enum #any_name { #(#[doc = #summary] #variant(#ty),)* #watched_variant }
+            pub enum #any_name { #(#[doc = #summary] #variant(#ty),)* }
 
             #[doc = #doc]
             #[derive(Clone, Debug)]
@@ -229,7 +132,7 @@ impl Expand<'_> {
 
             impl #any_name {
                 /// Name of the backend, such as `"numpyish"`.
-                pub fn name(&self) -> &'static str { match self { #(#any_name::#variant(_) => #text,)* #watched_name } }
+                pub fn name(&self) -> &'static str { match self { #(#any_name::#variant(_) => #text,)* } }
 
                 #(
                     #[doc(hidden)]
@@ -335,11 +238,11 @@ impl Expand<'_> {
                 const NAME: &'static str = "any";
 
                 fn to_ndarray<T: #rt::Element>(&self, x: &#any_array<T>) -> #rt::Result<#rt::HostArray<T>> {
-                    match self { #(#any_name::#variant(b) => b.to_ndarray(x.#get("to_ndarray")?),)* #watched_to }
+                    match self { #(#any_name::#variant(b) => b.to_ndarray(x.#get("to_ndarray")?),)* }
                 }
 
                 fn from_ndarray<T: #rt::Element>(&self, x: #rt::HostArray<T>) -> #rt::Result<#any_array<T>> {
-                    match self { #(#any_name::#variant(b) => b.from_ndarray(x).map(#any_array::#variant),)* #watched_from }
+                    match self { #(#any_name::#variant(b) => b.from_ndarray(x).map(#any_array::#variant),)* }
                 }
 
                 fn to_dlpack_with<'a, T: #rt::Element>(
@@ -350,8 +253,7 @@ impl Expand<'_> {
                     let x = #rt::IntoArray::into_array(x);
                     match self {
                         #(#any_name::#variant(b) => b.to_dlpack_with(#any_array::#get_given(x, "to_dlpack")?, copy),)*
-                        #watched_to_dlpack
-                    }
+                                           }
                 }
 
                 fn from_dlpack_with<T: #rt::Element>(
@@ -361,19 +263,17 @@ impl Expand<'_> {
                 ) -> #rt::Result<#any_array<T>> {
                     match self {
                         #(#any_name::#variant(b) => b.from_dlpack_with(tensor, copy).map(#any_array::#variant),)*
-                        #watched_from_dlpack
-                    }
+                                           }
                 }
 
                 fn dlpack_device(&self) -> #rt::dlpack::DLDevice {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::dlpack_device(b),)* #watched_dlpack }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::dlpack_device(b),)* }
                 }
 
                 fn host_view<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<#rt::numpyish::raw::HostView<'a, T>> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.host_view(x),)*
-                        #watched_view
-                        // an array of another backend: the ops return an error for such an array
+                                               // an array of another backend: the ops return an error for such an array
                         _ => None,
                     }
                 }
@@ -381,8 +281,7 @@ impl Expand<'_> {
                 fn is_alone<T: #rt::Element>(&self, x: &mut #any_array<T>) -> bool {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => #rt::Arrays::is_alone(b, x),)*
-                        #watched_alone
-                        _ => false,
+                                               _ => false,
                     }
                 }
 
@@ -391,8 +290,7 @@ impl Expand<'_> {
                 fn fused_input<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<&'a dyn ::core::any::Any> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.fused_input(x),)*
-                        #watched_input
-                        // an array of another backend: the ops return an error for it, as in `host_view`
+                                               // an array of another backend: the ops return an error for it, as in `host_view`
                         _ => None,
                     }
                 }
@@ -406,8 +304,7 @@ impl Expand<'_> {
                 ) -> Option<#rt::Result<#any_array<T>>> {
                     match self {
                         #(#any_name::#variant(b) => Some(b.fused::<L, E, T>(e, scalars, inputs, over)?.map(#any_array::#variant)),)*
-                        #watched_fused
-                    }
+                                           }
                 }
 
                 fn fused_each<F: #rt::EachSource>(
@@ -417,7 +314,7 @@ impl Expand<'_> {
                     inputs: &[#rt::formula::Input<'_>],
                     over: &dyn ::core::any::Any,
                 ) -> Option<#rt::Result<()>> {
-                    match self { #(#any_name::#variant(b) => b.fused_each(op, of, inputs, over),)* #watched_each }
+                    match self { #(#any_name::#variant(b) => b.fused_each(op, of, inputs, over),)* }
                 }
 
                 fn fused_reduction<
@@ -436,25 +333,17 @@ impl Expand<'_> {
                         #(#any_name::#variant(b) => {
                             Some(b.fused_reduction::<L, E, T, U>(e, scalars, inputs, reduction)?.map(#any_array::#variant))
                         })*
-                        #watched_reduction
                     }
                 }
 
-                #watched_fusion
-
-                #entries
-
-                // a watched backend offers no link between GPUs: its arrays are sent through the host, by calls that
-                // the watcher sees
                 fn offer(&self) -> ::core::result::Result<#rt::link::Offer, String> {
                     match self {
                         #(#any_name::#variant(b) => #rt::Arrays::offer(b),)*
-                        _ => Err("arrays of a backend that is watched go through the host".into()),
                     }
                 }
 
                 fn link(&self, peers: &dyn #rt::link::Peers) -> #rt::Result<Option<#rt::link::Link>> {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::link(b, peers),)* _ => Ok(None) }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::link(b, peers),)* }
                 }
 
                 fn exchange_linked<T: #rt::Element>(
@@ -470,7 +359,6 @@ impl Expand<'_> {
                             let send = send.iter().map(own).collect::<#rt::Result<Vec<_>>>()?;
                             #rt::Arrays::exchange_linked(b, op, link, &send, from).map(#any_array::#variant)
                         })*
-                        _ => Err(#rt::Error::unsupported(op, Self::NAME)),
                     }
                 }
 
@@ -485,7 +373,6 @@ impl Expand<'_> {
                         #(#any_name::#variant(b) => {
                             #rt::Arrays::gather_linked(b, op, link, part.#get(op)?, counts).map(#any_array::#variant)
                         })*
-                        _ => Err(#rt::Error::unsupported(op, Self::NAME)),
                     }
                 }
 
@@ -503,44 +390,43 @@ impl Expand<'_> {
                             let send = send.iter().map(|x| x.#get(op).cloned()).collect::<#rt::Result<Vec<_>>>().ok()?;
                             Some(#rt::Arrays::staged(b, op, &send, total, through)?.map(#any_array::#variant))
                         })*
-                        _ => None,
                     }
                 }
 
                 fn device(&self) -> String {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::device(b),)* #watched_device }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::device(b),)* }
                 }
 
                 fn device_info(&self) -> #rt::Result<#rt::DeviceInfo> {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::device_info(b),)* #watched_info }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::device_info(b),)* }
                 }
 
                 fn memory(&self) -> #rt::Result<#rt::MemoryInfo> {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::memory(b),)* #watched_memory }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::memory(b),)* }
                 }
 
                 fn reset_peak_memory(&self) -> #rt::Result<()> {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::reset_peak_memory(b),)* #watched_reset }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::reset_peak_memory(b),)* }
                 }
 
                 fn free_cache(&self) -> #rt::Result<()> {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::free_cache(b),)* #watched_free }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::free_cache(b),)* }
                 }
 
                 fn synchronize(&self) -> #rt::Result<()> {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::synchronize(b),)* #watched_synchronize }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::synchronize(b),)* }
                 }
 
                 fn seed(&self, seed: u64) {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::seed(b, seed),)* #watched_seed }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::seed(b, seed),)* }
                 }
 
                 fn seed_at(&self, seed: u64, block: u64) -> #rt::Result<()> {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::seed_at(b, seed, block),)* #watched_seed_at }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::seed_at(b, seed, block),)* }
                 }
 
                 fn random_state(&self) -> #rt::Result<(u64, u64)> {
-                    match self { #(#any_name::#variant(b) => #rt::Arrays::random_state(b),)* #watched_state }
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::random_state(b),)* }
                 }
             }
 
@@ -564,4 +450,9 @@ impl Expand<'_> {
         // may add backends
         self.implement_any_of(&quote!(#name), &self.any_of_table(), ops, self.extension.is_some())
     }
+}
+
+/// A property of each backend.
+fn each(any: &Any, of: impl Fn(&Member) -> &TokenStream) -> Vec<&TokenStream> {
+    any.members.iter().map(of).collect()
 }

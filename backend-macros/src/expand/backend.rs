@@ -114,8 +114,17 @@ impl Expand<'_> {
     /// Generates the call of a row that is written once for any backend (`compose` or `generic`). The call runs on
     /// the backend `on`. Returns no code for other rows.
     pub(super) fn over_any_backend(&self, op: &Op, map: &Map, on: &TokenStream) -> TokenStream {
+        let all: Vec<TokenStream> = op.params.iter().map(|p| self.passed(p, op)).collect();
+        let call = self.called_on(op, map, on, &all);
+        match map {
+            Map::Generic(_) => of_row(op, self.named(op, call)),
+            _ => call,
+        }
+    }
+
+    /// Generates the call of a row that is written once for any backend, on the backend `on`, with these arguments.
+    pub(super) fn called_on(&self, op: &Op, map: &Map, on: &TokenStream, all: &[TokenStream]) -> TokenStream {
         let name = &op.name;
-        let all = op.params.iter().map(|p| self.passed(p, op));
         match map {
             Map::Compose(form) => {
                 let function = id(name);
@@ -136,8 +145,7 @@ impl Expand<'_> {
                 };
                 let path = function(path);
                 let second = op.second.is_some().then(|| quote!(::<_, U, _>));
-                let call = quote!(#here::#path #second(#on, #(#all),*).map_err(|why| why.within(#name)));
-                of_row(op, self.named(op, call))
+                quote!(#here::#path #second(#on, #(#all),*).map_err(|why| why.within(#name)))
             }
             _ => quote!(),
         }

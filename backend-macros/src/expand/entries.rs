@@ -21,6 +21,7 @@ impl Expand<'_> {
         let has_numbers = op.params.iter().any(|p| !p.is_array());
         let is_called = match map {
             Map::Call(path) => backend.is_raw(path),
+            // the row `astype`: other rows with a second dtype have no expressions
             Map::Each { .. } if op.second.is_some() => backend.name == "numpyish" && !has_numbers,
             Map::Each { .. } => true,
             Map::Aten(_) => op.second.is_none(),
@@ -34,57 +35,192 @@ impl Expand<'_> {
     /// chosen at run time.
     pub(super) fn has_all_entries(&self, op: &Op) -> bool {
         let libraries = self.model.backends.iter().filter(|b| !b.wrap).count();
-        libraries > 0 && self.entries(op).len() == libraries
+        libraries > 0 && (self.entries(op).len() == libraries || self.is_generic(op))
     }
 
-    /// Generates the constant `ROW` of a row's item, the entries of the row, and the function that returns the loop of
-    /// an elementwise op.
-    pub(super) fn row_constant(&self, op: &Op) -> TokenStream {
-        let (rt, entries) = (self.rt(), self.entries(op));
-        if entries.is_empty() {
-            return quote!();
-        }
-        let with = entries.iter().map(|backend| {
-            let (with, name) = (format_ident!("with_{}", backend.name), id(&backend.name));
-            quote!(.#with(Self::#name))
-        });
-        let functions = entries.iter().map(|backend| self.entry(op, backend));
-        let each = self.each_loop(op);
-        quote! {
-            /// The op's entries, for backends whose library is chosen at run time.
-            #[doc(hidden)]
-            pub const ROW: &'static #rt::entry::Row = &#rt::entry::Row::new(Self::INFO)#(#with)*;
+    /// Returns whether a row has an entry for libraries on which it is computed by other ops.
+    pub(super) fn is_generic(&self, op: &Op) -> bool {
+        self.generic_map(op).is_some() && !self.element_types(op).is_empty()
+    }
 
-            #each
-            #(#functions)*
+    /// The mapping of a row that is computed by other ops on some library.
+    fn generic_map<'m>(&self, op: &'m Op) -> Option<&'m Map> {
+        let is_of_base = self.extension.is_none() && self.overlay.is_none();
+        let is_plain = op.params.iter().all(|p| p.kind != Kind::Host) && !matches!(op.result, Out::Plain(_));
+        let is_plain = is_plain && op.target().is_none();
+        let maps = self.model.backends.iter().filter_map(|b| op.maps.get(&b.name));
+        if is_of_base && is_plain { maps.into_iter().find(|map| map.is_free()) } else { None }
+    }
+
+    /// The element types of the runtime, each with the dtypes that it stands for, for which a row that is computed by
+    /// other ops is compiled. `None` for all dtypes of the row.
+    fn element_types(&self, op: &Op) -> Vec<(Option<&'static str>, &'static str)> {
+        let bound = self.model.set(&op.set).map_or("", |set| &set.bound);
+        match bound {
+            "Element" | "Ordered" | "Numeric" => vec![(None, "AnyElement")],
+            "Integer" => vec![(None, "AnyInteger")],
+            "Real" => vec![(None, "AnyReal")],
+            "Precision" => vec![(None, "AnyPart")],
+            "ComplexFloat" => vec![(None, "AnyComplex")],
+            "RealNumeric" => vec![(Some("Real"), "AnyReal"), (None, "AnyInteger")],
+            "Float" => vec![(Some("Real"), "AnyReal"), (None, "AnyComplex")],
+            "WideFloat" => vec![(Some("Real"), "AnyPart"), (None, "AnyComplex")],
+            _ => Vec::new(),
         }
     }
 
     /// Returns whether a row is computed by an elementwise loop on a library that has entries.
     pub(super) fn has_loop(&self, op: &Op) -> bool {
         let is_each = |b: &&Backend| matches!(op.maps.get(&b.name), Some(Map::Each { .. }));
-        self.entries(op).iter().any(is_each)
+        op.second.is_none() && self.entries(op).iter().any(is_each)
     }
 
-    /// Generates the function that returns the loop of an elementwise op in the dtype `T`.
-    fn each_loop(&self, op: &Op) -> TokenStream {
+    /// Generates the constant `ROW` of a row's item, the entries of the row, and the function that returns the loop of
+    /// an elementwise op.
+    pub(super) fn row_constant(&self, op: &Op) -> TokenStream {
+        let (rt, entries, is_generic) = (self.rt(), self.entries(op), self.is_generic(op));
+        if entries.is_empty() && !is_generic {
+            return quote!();
+        }
+        let with = entries.iter().map(|backend| {
+            let (with, name) = (format_ident!("with_{}", backend.name), id(&backend.name));
+            quote!(.#with(Self::#name))
+        });
+        let with_loops = self.has_loop(op).then(|| quote!(.with_loops(Self::loops)));
+        let with_generic = is_generic.then(|| quote!(.with_generic(Self::generic)));
+        let functions = entries.iter().map(|backend| self.entry(op, backend));
+        let (loops, generic) = (self.loops(op), self.generic_entry(op));
+        quote! {
+            /// The op's entries, for backends whose library is chosen at run time.
+            #[doc(hidden)]
+            pub const ROW: &'static #rt::entry::Row = &#rt::entry::Row::new(Self::INFO) #with_loops #with_generic #(#with)*;
+
+            #loops
+            #generic
+            #(#functions)*
+        }
+    }
+
+    /// Generates the function that returns the loop of an elementwise op for a dtype.
+    fn loops(&self, op: &Op) -> TokenStream {
         if !self.has_loop(op) {
             return quote!();
         }
-        let (rt, dtypes, item) = (self.rt(), self.dtypes(op), self.scalar_path(op));
-        let item = if op.second.is_some() { quote!(#item::<U>) } else { item };
+        let (rt, item) = (self.rt(), self.scalar_path(op));
         let inputs = op.inputs().count();
-        let made = if op.mixes_dtypes() {
-            let elements = op.inputs().map(|p| elem(p.kind.elem().unwrap_or(Elem::T), op));
-            quote!(of_mixed::<(#(#elements,)*), #item>())
-        } else {
-            quote!(new::<#inputs, T, #item>())
-        };
+        let arms = self.by_dtype(&op.set, None, &|t| {
+            let made = if op.mixes_dtypes() {
+                let elements = op.inputs().map(|p| match p.kind.elem().unwrap_or(Elem::T) {
+                    Elem::T => quote!(#t),
+                    other => elem(other, op),
+                });
+                quote!(of_mixed::<(#(#elements,)*), #item>())
+            } else {
+                quote!(new::<#inputs, #t, #item>())
+            };
+            quote!(Some(#rt::entry::EachLoop::#made))
+        });
         quote! {
-            /// The loop of the op on the CPU.
-            #[doc(hidden)]
-            #[inline]
-            pub fn each_loop<#dtypes>() -> #rt::entry::EachLoop { #rt::entry::EachLoop::#made }
+            fn loops(dtype: #rt::DType) -> Option<#rt::entry::EachLoop> {
+                match dtype { #(#arms)* _ => None }
+            }
+        }
+    }
+
+    /// Generates the entry for libraries on which the row is computed by other ops. It runs these ops on `AnyBackend`,
+    /// with element types that stand for the dtypes of the call.
+    fn generic_entry(&self, op: &Op) -> TokenStream {
+        if !self.is_generic(op) {
+            return quote!();
+        }
+        let Some(map) = self.generic_map(op) else { return quote!() };
+        let (rt, root, name, bound) = (self.rt(), &self.root, &op.name, self.bound(&op.set, &quote!(super::)));
+        let bound = if self.ops_module() == "ops" { bound } else { quote!(#rt::Element) };
+        let types = self.element_types(op);
+        let arms = types.iter().map(|(kind, ty)| {
+            let ty = id(ty);
+            let kind = kind.map_or(quote!(_), |kind| {
+                let kind = id(kind);
+                quote!(#rt::DTypeKind::#kind)
+            });
+            quote!(#kind => generic::<#rt::dynamic::#ty>(b, call),)
+        });
+        let any = quote!(#root::AnyBackend);
+        let read = op.params.iter().enumerate().map(|(place, p)| {
+            let (n, read) = (id(&p.name), self.read_generic(place, p, op, &any));
+            quote!(let #n = #read;)
+        });
+        let args = op.params.iter().map(|p| {
+            let n = id(&p.name);
+            match p.kind {
+                Kind::Array(_) if p.default.is_some() => quote!(#n.as_ref()),
+                Kind::Array(_) => quote!(&#n),
+                Kind::Arrays(_) => quote!(&#n.iter().collect::<Vec<_>>()),
+                Kind::Index => quote!(#rt::Indices::Any(&#n.items())),
+                _ => quote!(#n),
+            }
+        });
+        let called = self.called_on(op, map, &quote!(b), &args.collect::<Vec<_>>());
+        let result = match &op.result {
+            Out::One(e) => {
+                let e = elem(*e, op);
+                quote!(Ok(#rt::entry::Outputs::of_array::<#e>(#called?)))
+            }
+            Out::List(e) => {
+                let e = elem(*e, op);
+                quote!(#rt::entry::Outputs::of_list::<#e>(#name, #called?))
+            }
+            // the function returns the fields as a tuple
+            Out::Fields(fields) => {
+                let dtypes = fields.iter().map(|f| elem(f.elem, op));
+                let places = (0..fields.len()).map(proc_macro2::Literal::usize_unsuffixed);
+                quote!({
+                    let result: (#(#root::AnyArray<#dtypes>),*) = #called?;
+                    Ok(#rt::entry::Outputs::Many(vec![#(result.#places.into_value()),*]))
+                })
+            }
+            Out::Plain(_) => quote!(),
+        };
+        let second = op.second.is_some().then(|| quote!(type U = #rt::dynamic::AnyTo;));
+        quote! {
+            fn generic(b: &dyn ::core::any::Any, call: &mut #rt::entry::Call<'_, '_>) -> #rt::Result<#rt::entry::Outputs> {
+                #[allow(clippy::all)]
+                fn generic<T: #bound>(b: &#any, call: &#rt::entry::Call<'_, '_>) -> #rt::Result<#rt::entry::Outputs> {
+                    #second
+                    #(#read)*
+                    #result
+                }
+                let b = #rt::entry::backend::<#any>(b);
+                let (of, to) = (call.dtype, call.to);
+                #rt::dynamic::with_dtypes(of, to, || match of.kind() { #(#arms)* })
+            }
+        }
+    }
+
+    /// Generates the expression that reads an argument of an entry for libraries on which the row is computed by other
+    /// ops.
+    fn read_generic(&self, place: usize, param: &Param, op: &Op, any: &TokenStream) -> TokenStream {
+        match &param.kind {
+            Kind::Array(e) => {
+                let e = elem(*e, op);
+                let method = id(if param.default.is_some() { "optional_any_array" } else { "any_array" });
+                quote!(call.#method::<#e>(#place)?)
+            }
+            Kind::Operand(e, _) => {
+                let e = elem(*e, op);
+                quote!(call.any_operand::<#any, #e>(#place)?)
+            }
+            Kind::Arrays(e) => {
+                let e = elem(*e, op);
+                quote!(call.any_arrays::<#e>(#place)?)
+            }
+            Kind::Index => quote!(call.index::<#any>(#place)?),
+            Kind::Scalar => quote!(call.element(#place).cast::<T>()),
+            kind => {
+                let read = self.read_plain(place, kind);
+                let is_optional = param.default == Some(DefaultValue::None) || *kind == Kind::AxisOrAll;
+                if is_optional { quote!(if call.is_absent(#place) { None } else { Some(#read) }) } else { read }
+            }
         }
     }
 
@@ -198,7 +334,7 @@ impl Expand<'_> {
     fn entry_of_each(&self, op: &Op, backend: &Backend) -> TokenStream {
         let (module, places) = (self.module(backend), Self::input_places(op));
         if op.second.is_some() {
-            return quote!(#module::entry::each_without_fields(b, call, &[#(#places),*]));
+            return quote!(#module::entry::converted(b, call, #(#places),*));
         }
         let numbers: Vec<&Param> = op.params.iter().filter(|p| !p.is_array()).collect();
         let item = self.item_of_call(op, &numbers);
@@ -257,38 +393,30 @@ impl Expand<'_> {
     /// the code after this statement, which calls the row's method in each dtype, is compiled only for backends
     /// without entries.
     pub(super) fn by_entry(&self, op: &Op) -> TokenStream {
-        if self.entries(op).is_empty() {
+        let (has_library_entries, is_generic) = (!self.entries(op).is_empty(), self.is_generic(op));
+        if !has_library_entries && !is_generic {
             return quote!();
         }
         let rt = self.rt();
-        let each = if self.has_loop(op) {
-            let refuse = quote!(other => Err(#rt::Error::dtype(Self::INFO.name, other)));
-            let arms = self.by_dtype(&op.set, None, &|t| match &op.second_set {
-                None => quote!(Ok(Some(Self::each_loop::<#t>()))),
-                Some(second) => {
-                    let arms = self.by_dtype(second, None, &|u| quote!(Ok(Some(Self::each_loop::<#u, #t>()))));
-                    quote!(match to { #(#arms)* #refuse })
-                }
-            });
-            quote!(&|dtype, to| { let _ = to; match dtype { #(#arms)* #refuse } })
-        } else {
-            quote!(&|_, _| Ok(None))
-        };
-        let run = quote!(#rt::located(args.run_row(Self::ROW, #each), (::core::file!(), ::core::line!()))?);
+        let run = quote!(#rt::located(args.run_row(Self::ROW), (::core::file!(), ::core::line!()))?);
         // the dtype of a sum may be narrower than that of the entry's result
-        let is_all = self.has_all_entries(op) && !matches!(op.result, Out::One(Elem::Sum));
-        let result = if is_all {
-            quote!(return #run.ok_or(#rt::Error::unsupported(Self::INFO.name, <B as #rt::Arrays>::NAME));)
-        } else {
-            let wide = matches!(op.result, Out::One(Elem::Sum)).then(|| quote!(if !args.narrows_to(args.dtype()?)));
-            quote!(#wide { if let Some(result) = #run { return Ok(result); } })
+        let is_sum = matches!(op.result, Out::One(Elem::Sum));
+        let all = quote!(return #run.ok_or(#rt::Error::unsupported(Self::INFO.name, <B as #rt::Arrays>::NAME)););
+        let some = quote!(if let Some(result) = #run { return Ok(result); });
+        let narrow = |run: TokenStream| match is_sum {
+            true => quote!(if !args.narrows_to(args.dtype()?) { #run }),
+            false => run,
         };
-        quote! {
-            // the condition is a constant
-            if const { <B as #rt::Arrays>::HAS_ENTRIES } {
-                let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;
-                #result
-            }
-        }
+        let args = quote!(let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;);
+        // the conditions are constants
+        let of_generic = is_generic.then(|| {
+            let run = narrow(all.clone());
+            quote!(if const { <B as #rt::Arrays>::RUNS_GENERIC_ROWS } { #args #run })
+        });
+        let of_libraries = has_library_entries.then(|| {
+            let run = narrow(if self.has_all_entries(op) && !is_generic { all } else { some });
+            quote!(if const { <B as #rt::Arrays>::HAS_ENTRIES } { #args #run })
+        });
+        quote!(#of_generic #of_libraries)
     }
 }

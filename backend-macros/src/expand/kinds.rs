@@ -310,20 +310,14 @@ impl Expand<'_> {
     /// Generates the conversion of `result`, which the backend of one variant has returned, to a result of the enum
     /// of backends. `any` is the type of the enum's arrays, and `wrap_all` is the method that converts lists of
     /// arrays.
-    pub(super) fn any_result(
-        &self,
-        op: &Op,
-        any: &TokenStream,
-        variant: &Ident,
-        wrap_all: &Ident,
-        result: &Ident,
-    ) -> TokenStream {
+    pub(super) fn any_result(&self, op: &Op, member: &any::Member, result: &Ident) -> TokenStream {
+        let any::Member { wrap, wrap_all, .. } = member;
         match &op.result {
-            Out::One(_) => quote!(#any::#variant(#result)),
-            Out::List(_) => quote!(#any::#wrap_all(#result)),
+            Out::One(_) => quote!(#wrap(#result)),
+            Out::List(_) => quote!(#wrap_all(#result)),
             Out::Fields(fields) => {
                 let (path, names) = (self.result_path(op), fields.iter().map(|f| id(&f.name)));
-                quote!(#path { #(#names: #any::#variant(#result.#names)),* })
+                quote!(#path { #(#names: #wrap(#result.#names)),* })
             }
             Out::Plain(_) => quote!(#result),
         }

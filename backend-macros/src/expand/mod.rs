@@ -182,8 +182,8 @@ impl Expand<'_> {
         self.model.ops.iter().filter(|o| o.own)
     }
 
-    /// Generates the code of the base table: a trait per group, `Backend`, an implementation per library, and
-    /// `AnyBackend`.
+    /// Generates the code of the base table: a trait per group, `Backend`, and implementations for each library
+    /// and for `AnyBackend`.
     pub fn base(&self) -> TokenStream {
         let names: Vec<Ident> = self.model.groups.iter().map(|g| id(&camel(&g.name))).collect();
         let rt = self.rt();
@@ -191,7 +191,7 @@ impl Expand<'_> {
             let ops: Vec<&Op> = self.own().filter(|o| o.group == group.name).collect();
             self.group(name, &crate::docs::group(group), &quote!(#rt::Arrays), &ops)
         });
-        let (any, support, by_name) = (self.any_backend(), self.support(), self.by_name("OPS"));
+        let (support, by_name) = (self.support(), self.by_name("OPS"));
         let (items, options, results) = (self.items("OPS"), self.options_of_rows(), self.results_of_rows());
         let (choices, lazy, outs, functions) = (self.choices(), self.lazy(), self.outs(), self.functions());
         let links = self.model.groups.iter().zip(&names).map(|(g, n)| format!("- [`{n}`]: {}", g.summary));
@@ -202,7 +202,6 @@ impl Expand<'_> {
         quote! {
             #choices
             #(#groups)*
-            #any
             #items
             #options
             #results

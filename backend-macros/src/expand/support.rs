@@ -117,6 +117,12 @@ impl Expand<'_> {
         });
         let of_t = op.inputs().position(|p| p.kind.elem() == Some(Elem::T)).filter(|at| *at > 0);
         let of_t = of_t.map(|at| quote!(const INPUT_OF_T: usize = #at;));
+        let has_row = op.own && !self.entries(op).is_empty();
+        let row = has_row.then(|| {
+            let (module, item) = (self.ops_module(), id(&op.name));
+            let item = quote!(super::#module::#item);
+            quote!(const ROW: Option<&'static rt::entry::Row> = Some(#item::ROW);)
+        });
         let (rust, cuda) = (self.real_scalar(op, real, &inputs), self.cuda_source(op, real));
         let complex_source = complex.as_ref().map(|c| {
             let cuda = cuda::text(&c.expr, op);
@@ -227,6 +233,7 @@ impl Expand<'_> {
                 #within
                 #pulls
                 const INPUTS: &'static [&'static str] = &[#(#input_names),*];
+                #row
                 #of_t
                 #moved
                 #converts
@@ -408,7 +415,7 @@ impl Expand<'_> {
             }
             None => (
                 quote! {
-                    rt::numpyish::reduction::fold_of(self, source, <#result as rt::Element>::DTYPE, axis, keepdims)
+                    rt::numpyish::reduction::fold_of(self, source, <#result as rt::Element>::dtype(), axis, keepdims)
                 },
                 quote!(rt::formula::ReductionKind::Fold(<Self as rt::FoldSource>::CUDA, rt::FoldSource::params(self))),
             ),

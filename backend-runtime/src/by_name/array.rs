@@ -4,6 +4,7 @@ use crate::{
     Arrays, Complex, DType, Element, Error, HostArray, Result, bf16, bytes, dispatch,
     dlpack::{CopyMode, ManagedTensor},
     f16,
+    numpyish::{Numpyish, entry::AnyNdArray},
     wrap::AnyTyped,
 };
 use std::{any::Any, fmt};
@@ -57,6 +58,20 @@ macro_rules! dyn_array {
                 match self {
                     $(DynArray::$variant(x) => (&mut Some(x) as &mut dyn Any).downcast_mut::<Option<B::Array<T>>>()?.take(),)*
                 }
+            }
+        }
+
+        impl DynArray<Numpyish> {
+            /// Returns the array as an argument of an entry of the CPU.
+            #[inline]
+            pub(crate) fn as_nd_array(&self) -> &dyn AnyNdArray {
+                match self { $(DynArray::$variant(x) => x,)* }
+            }
+
+            /// Returns the array as an argument that an entry of the CPU may change.
+            #[inline]
+            pub(crate) fn as_nd_array_mut(&mut self) -> &mut dyn AnyNdArray {
+                match self { $(DynArray::$variant(x) => x,)* }
             }
         }
 

@@ -5,7 +5,7 @@ use super::{Args, DynArray, FromValue, Value};
 use crate::{
     Arrays, Axes, DType, DTypeKind, DefaultInfo, ElementInfo, Error, Lengths, Number, Ordered, ParamInfo, ParamKind,
     PlainInfo, Result, Slice, Widths, dispatch,
-    entry::{Arg, ArrayMut, ArrayRef, ArrayValue, Call, EachLoop, IndexItem, Outputs, Row},
+    entry::{Arg, ArrayMut, ArrayRef, ArrayValue, Call, IndexItem, Outputs, Row},
     raw::RawElement,
     rules,
 };
@@ -47,19 +47,17 @@ pub fn to_array<B: Arrays>(op: &'static str, x: ArrayValue) -> Result<DynArray<B
 }
 
 impl<'a, B: Arrays> Args<'a, B> {
-    /// Runs the entry of a row in the dtype of the call. `each` returns the loop of an elementwise op. Returns `None`
+    /// Runs the entry of a row in the dtype of the call. Returns `None`
     /// if the row has no entry for the library of the backend.
-    pub fn run_row(
-        &self,
-        row: &'static Row,
-        each: &dyn Fn(DType, DType) -> Result<Option<EachLoop>>,
-    ) -> Result<Option<Value<B>>> {
+    pub fn run_row(&self, row: &'static Row) -> Result<Option<Value<B>>> {
         let (op, dtype) = (self.op.name, self.dtype()?);
         if !self.b.has_entry(row) {
             return Ok(None);
         }
+        if !self.op.dtypes.contains(&dtype) {
+            return self.no_dtype(dtype);
+        }
         let to = if self.op.to_dtypes.is_empty() { dtype } else { self.to_dtype()? };
-        let each = each(dtype, to)?;
         let mut made: Vec<Made<B>> = Vec::with_capacity(self.op.params.len());
         made.resize_with(self.op.params.len(), || Made::Nothing);
         // the order in which typed calls read the arguments, so that errors name the same argument
@@ -82,7 +80,7 @@ impl<'a, B: Arrays> Args<'a, B> {
                 None => self.borrowed(place, made)?,
             });
         }
-        let outputs = self.b.run_row(row, &mut Call::new(op, dtype, each, &mut args).with_to(to))?;
+        let outputs = self.b.run_row(row, &mut Call::new(row, dtype, &mut args).with_to(to))?;
         drop(args);
         Ok(Some(match outputs {
             Outputs::One(x) => Value::Array(to_array(op, x)?),

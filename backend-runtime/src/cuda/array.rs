@@ -11,6 +11,7 @@ use cudarc::driver::{result, sys};
 use std::{fmt, marker::PhantomData};
 
 /// An array of [`Cuda`]. It is cheap to clone, and may be a view of another array's memory.
+#[repr(transparent)]
 pub struct CudaArray<T> {
     pub(crate) raw: RawArray,
     element: PhantomData<T>,
@@ -170,10 +171,10 @@ impl<T: Element> TypedArray for CudaArray<T> {
     }
 
     fn from_raw(op: &'static str, raw: RawArray) -> Result<Self> {
-        if raw.dtype == T::DTYPE {
+        if raw.dtype == T::dtype() {
             return Ok(CudaArray { raw, element: PhantomData });
         }
-        Err(wrong_dtype(op, &raw, T::DTYPE))
+        Err(wrong_dtype(op, &raw, T::dtype()))
     }
 }
 
@@ -182,6 +183,27 @@ pub(super) fn wrong_dtype(op: &'static str, found: &RawArray, dtype: DType) -> E
 }
 
 impl<T: Element> CudaArray<T> {
+    /// Views a raw array as an array; `None` if its dtype is not `T`.
+    #[inline]
+    pub(crate) fn of_raw_ref(raw: &RawArray) -> Option<&CudaArray<T>> {
+        // SAFETY: an array has the representation of its raw array, whose dtype is checked.
+        (raw.dtype == T::dtype()).then(|| unsafe { &*std::ptr::from_ref(raw).cast() })
+    }
+
+    /// Views a raw array as an array, exclusively; `None` if its dtype is not `T`.
+    #[inline]
+    pub(crate) fn of_raw_mut(raw: &mut RawArray) -> Option<&mut CudaArray<T>> {
+        // SAFETY: an array has the representation of its raw array, whose dtype is checked. The methods of the array
+        // keep the dtype.
+        (raw.dtype == T::dtype()).then(|| unsafe { &mut *std::ptr::from_mut(raw).cast() })
+    }
+
+    /// Returns the raw array.
+    #[inline]
+    pub(crate) fn into_raw(self) -> RawArray {
+        self.raw
+    }
+
     /// The raw array, for changes that keep its dtype.
     pub(super) fn raw_mut(&mut self) -> &mut RawArray {
         &mut self.raw
@@ -189,7 +211,7 @@ impl<T: Element> CudaArray<T> {
 
     /// Wraps a raw array; panics if its dtype is not `T`'s dtype.
     pub(crate) fn of(raw: RawArray) -> CudaArray<T> {
-        assert_eq!(raw.dtype, T::DTYPE, "an array was made for another dtype");
+        assert_eq!(raw.dtype, T::dtype(), "an array was made for another dtype");
         CudaArray { raw, element: PhantomData }
     }
 }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     DType, Element, Result,
+    element::dynamic,
     formula::{self, Layout, Node, Numbers, Reduction, Steps, Typed},
     load::cache::hash,
     rules,
@@ -32,7 +33,7 @@ pub(super) fn run<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     arrays: &[&dyn Any],
     over: Option<&dyn Any>,
 ) -> Option<Result<CudaArray<T>>> {
-    Some(run_written(b, &Written::of::<L, E>(e, scalars), arrays, over, T::DTYPE)?.map(CudaArray::of))
+    Some(run_written(b, &Written::of::<L, E>(e, scalars), arrays, over, T::dtype())?.map(CudaArray::of))
 }
 
 fn run_written(
@@ -68,7 +69,7 @@ pub(super) fn reduce<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Elemen
     reduction: &Reduction,
 ) -> Option<Result<CudaArray<U>>> {
     let written = Written::of::<L, E>(e, scalars);
-    Some(reduce_written(b, &written, arrays, reduction, T::DTYPE, U::DTYPE)?.map(CudaArray::of))
+    Some(reduce_written(b, &written, arrays, reduction, T::dtype(), U::dtype())?.map(CudaArray::of))
 }
 
 fn reduce_written(
@@ -115,11 +116,13 @@ struct Written {
 
 impl Written {
     fn of<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> Written {
-        let of = TypeId::of::<(L, E)>();
+        // the dtypes that an element type stands for are part of the text
+        let dtypes = if L::IS_DYNAMIC { dynamic::dtypes() } else { (DType::Bool, DType::Bool) };
+        let of = (TypeId::of::<(L, E)>(), dtypes);
         Written::with(of, formula::steps::<L::Elements, E>, L::ARRAYS, &formula::numbers::<L, E>(e, scalars))
     }
 
-    fn with(of: TypeId, steps: fn() -> Steps, arrays: usize, numbers: &Numbers) -> Written {
+    fn with(of: Key, steps: fn() -> Steps, arrays: usize, numbers: &Numbers) -> Written {
         let (formula, count) = text_of(of, steps, arrays);
         let members: Vec<Bytes> = numbers.bytes().iter().copied().map(Bytes::from).collect();
         assert_eq!(members.len(), count, "the numbers of a formula are not those of its text");
@@ -127,12 +130,15 @@ impl Written {
     }
 }
 
+/// The type of a formula, and the dtypes that its element types stand for.
+type Key = (TypeId, (DType, DType));
+
 /// The CUDA C++ text of each formula type, with the number of members of its struct. The texts live until the process
 /// ends.
-static TEXTS: LazyLock<RwLock<HashMap<TypeId, (Formula, usize)>>> = LazyLock::new(RwLock::default);
+static TEXTS: LazyLock<RwLock<HashMap<Key, (Formula, usize)>>> = LazyLock::new(RwLock::default);
 
 /// Returns the CUDA C++ text of a formula with `arrays` arrays. The text is generated on first use.
-fn text_of(of: TypeId, steps: fn() -> Steps, arrays: usize) -> (Formula, usize) {
+fn text_of(of: Key, steps: fn() -> Steps, arrays: usize) -> (Formula, usize) {
     let known = TEXTS.read().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&of).copied();
     known.unwrap_or_else(|| {
         let (structs, members) = text::written(&steps(), arrays);

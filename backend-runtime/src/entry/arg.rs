@@ -112,7 +112,7 @@ pub enum IndexItem<'a> {
     Mask(ArrayRef<'a>),
 }
 
-impl ArrayRef<'_> {
+impl<'a> ArrayRef<'a> {
     /// Name of the backend that the array belongs to.
     pub fn backend(&self) -> &'static str {
         use crate::Arrays;
@@ -126,7 +126,7 @@ impl ArrayRef<'_> {
     }
 
     /// Lengths of the axes.
-    pub fn shape(&self) -> &[usize] {
+    pub fn shape(self) -> &'a [usize] {
         match self {
             ArrayRef::Numpyish(x) => x.view().shape,
             #[cfg(feature = "cuda")]

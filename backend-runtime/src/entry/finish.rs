@@ -1,22 +1,12 @@
 //! Makes the arguments of entries from arrays with a static dtype, and such arrays from the results.
 
-use super::{Arg, ArrayRef, ArrayValue, Call, EachLoop, IndexItem, Outputs, Row};
-use crate::{
-    Arrays, Axes, DType, Element, Error, Index, Indices, Lengths, Number, Operand, Result, Slice, raw::RawElement,
-    rules,
-};
+use super::{Arg, ArrayRef, ArrayValue, Call, IndexItem, Outputs, Row};
+use crate::{Arrays, Axes, DType, Element, Error, Index, Indices, Lengths, Number, Operand, Result, Slice, rules};
 use std::borrow::Cow;
 
 /// Runs the entry of a row on a backend, with an argument for each parameter of the row.
-pub fn run<B: Arrays>(
-    b: &B,
-    row: &'static Row,
-    (dtype, to): (DType, DType),
-    each: Option<EachLoop>,
-    args: &mut [Arg<'_>],
-) -> Result<Outputs> {
-    let op = row.info.name;
-    b.run_row(row, &mut Call::new(op, dtype, each, args).with_to(to))
+pub fn run<B: Arrays>(b: &B, row: &'static Row, (dtype, to): (DType, DType), args: &mut [Arg<'_>]) -> Result<Outputs> {
+    b.run_row(row, &mut Call::new(row, dtype, args).with_to(to))
 }
 
 /// Converts the result of an op to an array.
@@ -101,7 +91,7 @@ impl<'a> Arg<'a> {
     pub fn operand<B: Arrays, T: Element>(x: &'a mut Operand<'_, B, T>) -> Arg<'a> {
         match x {
             Operand::Array(x) => Arg::given::<B, T>(x),
-            Operand::Scalar(x) => Arg::Element(RawElement::of(*x)),
+            Operand::Scalar(x) => Arg::Element(x.to_raw()),
         }
     }
 
@@ -125,7 +115,7 @@ impl<'a> Arg<'a> {
     /// A number of the dtype of the call.
     #[inline]
     pub fn element<T: Element>(x: T) -> Arg<'a> {
-        Arg::Element(RawElement::of(x))
+        Arg::Element(x.to_raw())
     }
 }
 

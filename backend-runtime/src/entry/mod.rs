@@ -3,16 +3,24 @@
 //! name. Programs with a static backend call the row's method instead.
 
 mod arg;
+mod array;
 mod described;
+mod direct;
 mod finish;
+mod generic;
 mod library;
 mod read;
+mod steps;
 mod value;
 
 pub use arg::{Arg, ArrayMut, ArrayRef, IndexItem};
+pub use array::{AnyArray, AnyLibrary, indices};
 pub use described::described;
+pub use direct::{array_view, operand_view, run_loop};
 pub use finish::{field, fields, list, one, run};
+pub use generic::{backend, of_elements, of_raw, to_elements};
 pub use library::{Library, RawLibrary};
+pub use steps::run_steps;
 pub use value::{ArrayValue, Outputs, ToValue};
 
 use crate::{
@@ -20,16 +28,24 @@ use crate::{
     each::is_identity,
     numpyish::kernel::{self, Kernel},
 };
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 
 /// The entry of a row for the library `L`.
 pub type Entry<L> = fn(&L, &mut Call<'_, '_>) -> Result<Outputs>;
 
-/// A row of an op table, with its entries. A row has no entry for a library on which it is computed by other ops.
+/// The entry of a row that is computed by other ops. It takes the backend on which these ops run, a backend that is
+/// chosen at run time.
+pub type GenericEntry = fn(&dyn Any, &mut Call<'_, '_>) -> Result<Outputs>;
+
+/// A row of an op table, with its entries.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Description of the op.
     pub info: &'static OpInfo,
+    /// The loops of an elementwise op on the CPU; `None` for other ops.
+    pub loops: Option<fn(DType) -> Option<EachLoop>>,
+    /// The entry for libraries on which the op is computed by other ops.
+    pub generic: Option<GenericEntry>,
     /// The entry for the CPU.
     pub numpyish: Option<Entry<crate::numpyish::Numpyish>>,
     /// The entry for NVIDIA GPUs.
@@ -45,12 +61,26 @@ impl Row {
     pub const fn new(info: &'static OpInfo) -> Row {
         Row {
             info,
+            loops: None,
+            generic: None,
             numpyish: None,
             #[cfg(feature = "cuda")]
             cuda: None,
             #[cfg(feature = "torch")]
             torch: None,
         }
+    }
+
+    /// Sets the loops of an elementwise op.
+    #[must_use]
+    pub const fn with_loops(self, loops: fn(DType) -> Option<EachLoop>) -> Row {
+        Row { loops: Some(loops), ..self }
+    }
+
+    /// Sets the entry for libraries on which the op is computed by other ops.
+    #[must_use]
+    pub const fn with_generic(self, entry: GenericEntry) -> Row {
+        Row { generic: Some(entry), ..self }
     }
 
     /// Sets the entry for the CPU.
@@ -89,10 +119,11 @@ pub struct Call<'c, 'a> {
 }
 
 impl<'c, 'a> Call<'c, 'a> {
-    /// Describes a call of the op `op` in the dtype `dtype`, with an argument for each parameter.
+    /// Describes a call of a row in the dtype `dtype`, with an argument for each parameter.
     #[inline]
-    pub fn new(op: &'static str, dtype: DType, each: Option<EachLoop>, args: &'c mut [Arg<'a>]) -> Call<'c, 'a> {
-        Call { op, dtype, to: dtype, each, args }
+    pub fn new(row: &'static Row, dtype: DType, args: &'c mut [Arg<'a>]) -> Call<'c, 'a> {
+        let each = row.loops.and_then(|loops| loops(dtype));
+        Call { op: row.info.name, dtype, to: dtype, each, args }
     }
 
     /// Sets the second dtype of the call.
@@ -122,8 +153,6 @@ pub struct EachLoop {
     kernel: &'static Kernel,
     /// The type of the op to which the kernel belongs.
     of: TypeId,
-    /// True if this type has no fields, so that the kernel reads nothing from the op.
-    is_empty: bool,
     /// True if the result has the elements of the operand.
     is_identity: bool,
 }
@@ -133,23 +162,13 @@ impl EachLoop {
     #[inline(always)]
     pub fn new<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> EachLoop {
         let is_identity = const { is_identity::<F>(T::DTYPE, <F::Out as Element>::DTYPE) };
-        EachLoop {
-            kernel: kernel::kernel::<N, T, F>(),
-            of: TypeId::of::<F>(),
-            is_empty: size_of::<F>() == 0,
-            is_identity,
-        }
+        EachLoop { kernel: kernel::kernel::<N, T, F>(), of: TypeId::of::<F>(), is_identity }
     }
 
     /// The loop of an op over operands of the dtypes `X`.
     #[inline(always)]
     pub fn of_mixed<X: Elements, F: EachOf<X> + EachSource>() -> EachLoop {
-        EachLoop {
-            kernel: kernel::kernel_of::<X, F>(),
-            of: TypeId::of::<F>(),
-            is_empty: size_of::<F>() == 0,
-            is_identity: false,
-        }
+        EachLoop { kernel: kernel::kernel_of::<X, F>(), of: TypeId::of::<F>(), is_identity: false }
     }
 
     /// Returns whether the result has the elements of the operand.
@@ -157,12 +176,8 @@ impl EachLoop {
         self.is_identity
     }
 
-    /// Returns the kernel, which belongs to an op without fields.
-    ///
-    /// # Panics
-    /// If the loop was made for another type. Only a mistake in generated code can cause this.
-    pub(crate) fn kernel_without_fields(&self) -> &'static Kernel {
-        assert!(self.is_empty, "the op has no fields");
+    /// Returns the kernel.
+    pub(crate) fn kernel(&self) -> &'static Kernel {
         self.kernel
     }
 

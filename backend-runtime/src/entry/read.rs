@@ -2,7 +2,7 @@
 //! parameter, which only a mistake in generated code can cause.
 
 use super::{Arg, ArrayRef, ArrayValue, Call, IndexItem, Library, Outputs};
-use crate::{Axes, DType, Index, IndexList, Lengths, Number, Result, Slice, raw::RawElement};
+use crate::{Arrays, Axes, DType, Index, IndexList, Lengths, Number, Result, Slice, raw::RawElement};
 
 #[cold]
 #[inline(never)]
@@ -135,7 +135,7 @@ impl<'a> Call<'_, 'a> {
     }
 
     /// Returns a list of indices.
-    pub fn index<L: Library>(&self, place: usize) -> Result<IndexList<L>> {
+    pub fn index<B: Arrays>(&self, place: usize) -> Result<IndexList<B>> {
         let Arg::Index(items) = &self.args[place] else { wrong(self.op, place, &self.args[place]) };
         let mut list = IndexList::empty();
         for item in items {
@@ -143,8 +143,8 @@ impl<'a> Call<'_, 'a> {
                 IndexItem::Slice(slice) => list.push(Index::Slice(slice)),
                 IndexItem::New => list.push(Index::New),
                 IndexItem::Rest => list.push(Index::Rest),
-                IndexItem::Array(x) => list.push(Index::Array(&L::of_value::<i64>(self.op, ArrayValue::of(x))?)),
-                IndexItem::Mask(x) => list.push(Index::Mask(&L::of_value::<bool>(self.op, ArrayValue::of(x))?)),
+                IndexItem::Array(x) => list.push(Index::Array(&B::of_value::<i64>(self.op, ArrayValue::of(x))?)),
+                IndexItem::Mask(x) => list.push(Index::Mask(&B::of_value::<bool>(self.op, ArrayValue::of(x))?)),
             }
         }
         Ok(list)

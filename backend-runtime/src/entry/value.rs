@@ -1,6 +1,6 @@
 //! Results of entries.
 
-use super::{ArrayRef, Call};
+use super::{ArrayMut, ArrayRef, Call};
 use crate::{DType, DynArray, Error, Result, numpyish::Numpyish};
 
 /// An array of any library and dtype.
@@ -40,6 +40,47 @@ impl ArrayValue {
             ArrayValue::Torch(x) => {
                 x.dtype().ok_or_else(|| Error::library(op, "torch", "a tensor of a dtype that this library lacks"))
             }
+        }
+    }
+
+    /// Borrows the array.
+    #[inline]
+    pub fn by_ref(&self) -> ArrayRef<'_> {
+        match self {
+            ArrayValue::Numpyish(x) => ArrayRef::Numpyish(x.as_nd_array()),
+            #[cfg(feature = "cuda")]
+            ArrayValue::Cuda(x) => ArrayRef::Cuda(x),
+            #[cfg(feature = "torch")]
+            ArrayValue::Torch(x) => ArrayRef::Torch(x),
+        }
+    }
+
+    /// Borrows the array exclusively.
+    #[inline]
+    pub fn by_mut(&mut self) -> ArrayMut<'_> {
+        match self {
+            ArrayValue::Numpyish(x) => ArrayMut::Numpyish(x.as_nd_array_mut()),
+            #[cfg(feature = "cuda")]
+            ArrayValue::Cuda(x) => ArrayMut::Cuda(x),
+            #[cfg(feature = "torch")]
+            ArrayValue::Torch(x) => ArrayMut::Torch(x),
+        }
+    }
+
+    /// Lengths of the axes.
+    #[inline]
+    pub fn shape(&self) -> &[usize] {
+        self.by_ref().shape()
+    }
+
+    /// The device of the memory, as named by its library: `"cpu"`, `"cuda:0"`.
+    pub fn device(&self) -> String {
+        match self {
+            ArrayValue::Numpyish(_) => "cpu".into(),
+            #[cfg(feature = "cuda")]
+            ArrayValue::Cuda(x) => x.memory.device().name(),
+            #[cfg(feature = "torch")]
+            ArrayValue::Torch(x) => x.device_name(),
         }
     }
 
@@ -110,5 +151,17 @@ impl Outputs {
             values.push(result.to_value(call)?);
         }
         Ok(Outputs::Many(values))
+    }
+}
+
+impl std::fmt::Debug for ArrayValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ArrayValue::Numpyish(x) => x.fmt(f),
+            #[cfg(feature = "cuda")]
+            ArrayValue::Cuda(x) => x.fmt(f),
+            #[cfg(feature = "torch")]
+            ArrayValue::Torch(x) => x.fmt(f),
+        }
     }
 }

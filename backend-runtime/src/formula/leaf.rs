@@ -38,6 +38,9 @@ pub trait Layout: 'static {
     /// Number of arrays.
     const ARRAYS: usize;
 
+    /// True if a leaf has a dtype that is known only at run time.
+    const IS_DYNAMIC: bool;
+
     /// The dtypes of the arrays. Entries after the first `ARRAYS` have no meaning.
     const DTYPES: [DType; MOST];
 
@@ -54,6 +57,12 @@ pub trait Layout: 'static {
     /// # Safety
     /// Every array in `bound` has more than `i` elements.
     unsafe fn load(bound: &Self::Bound, i: usize) -> Self::Elements;
+}
+
+/// Returns whether a formula with these leaves and with values of the dtype `T` has a dtype that is known only at run
+/// time. Such a formula runs in a kernel of the backend, or op by op.
+pub(super) const fn is_dynamic<L: Layout, T: Element>() -> bool {
+    L::IS_DYNAMIC || T::IS_DYNAMIC
 }
 
 /// A nested list with one element of each leaf.
@@ -148,6 +157,7 @@ impl Layout for () {
     type Scalars = ();
     type Bound = ();
     const ARRAYS: usize = 0;
+    const IS_DYNAMIC: bool = false;
 
     const DTYPES: [DType; MOST] = [DType::Bool; MOST];
 
@@ -165,6 +175,7 @@ impl<T: Element> Layout for OfArray<T> {
     type Scalars = ();
     type Bound = *const T;
     const ARRAYS: usize = 1;
+    const IS_DYNAMIC: bool = T::IS_DYNAMIC;
 
     const DTYPES: [DType; MOST] = [T::DTYPE; MOST];
 
@@ -189,6 +200,7 @@ impl<T: Element> Layout for OfScalar<T> {
     type Scalars = T;
     type Bound = T;
     const ARRAYS: usize = 0;
+    const IS_DYNAMIC: bool = T::IS_DYNAMIC;
 
     const DTYPES: [DType; MOST] = [DType::Bool; MOST];
 
@@ -212,6 +224,7 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
     type Scalars = (X::Scalars, R::Scalars);
     type Bound = (X::Bound, R::Bound);
     const ARRAYS: usize = X::ARRAYS + R::ARRAYS;
+    const IS_DYNAMIC: bool = X::IS_DYNAMIC || R::IS_DYNAMIC;
 
     const DTYPES: [DType; MOST] = {
         let mut all = X::DTYPES;

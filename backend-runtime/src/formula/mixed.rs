@@ -151,7 +151,7 @@ where
 
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
         let operands = X::write(writer);
-        Some(writer.call::<F>(D::DTYPES[F::INPUT_OF_T], V::DTYPE, &operands))
+        Some(writer.call::<F>(D::dtypes()[F::INPUT_OF_T], V::dtype(), &operands))
     }
 
     fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
@@ -164,9 +164,9 @@ where
     }
 
     fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
-        let of = D::DTYPES[F::INPUT_OF_T];
+        let of = D::dtypes()[F::INPUT_OF_T];
         let mut parts = X::write(writer);
-        parts.push(writer.call::<F>(of, V::DTYPE, &parts));
+        parts.push(writer.call::<F>(of, V::dtype(), &parts));
         parts.push(g);
         X::write_pull::<F, W>(writer, of, &parts, array)
     }

@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 #[inline(always)]
 pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
     match number {
-        Some(number) if !T::DTYPE.holds(number.into()) => Err(Number::from(number).beyond(F::NAME, T::DTYPE)),
+        Some(number) if !T::dtype().holds(number.into()) => Err(Number::from(number).beyond(F::NAME, T::dtype())),
         _ => Ok(()),
     }
 }
@@ -24,7 +24,7 @@ pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
 /// Passes an operand to a writer. An operand that is a number without a dtype is passed as a number of the op's dtype
 /// `T`.
 pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
-    X::write(writer).unwrap_or_else(|| writer.number(T::DTYPE))
+    X::write(writer).unwrap_or_else(|| writer.number(T::dtype()))
 }
 
 /// Collects the numbers that [`operand`] passes to the writer. For an operand that is not an array, adds the operand's
@@ -245,7 +245,7 @@ where
 
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
         let x = X::write(writer)?;
-        Some(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x]))
+        Some(writer.call::<F>(T::dtype(), <F::Out as Element>::dtype(), &[x]))
     }
 
     fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
@@ -259,7 +259,7 @@ where
 
     fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
         let x = X::write(writer)?;
-        let y = writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, std::slice::from_ref(&x));
+        let y = writer.call::<F>(T::dtype(), <F::Out as Element>::dtype(), std::slice::from_ref(&x));
         pulled::<F, L, X, W>(writer, 0, T::DTYPE, &[x, y, g], array)
     }
 
@@ -342,7 +342,7 @@ where
             return None;
         }
         let (x, y) = (operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer));
-        Some(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &[x, y]))
+        Some(writer.call::<F>(T::dtype(), <F::Out as Element>::dtype(), &[x, y]))
     }
 
     fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
@@ -358,7 +358,7 @@ where
     fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
         let (x, y) = (operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer));
         let mut parts = vec![x, y];
-        parts.push(writer.call::<F>(T::DTYPE, <F::Out as Element>::DTYPE, &parts));
+        parts.push(writer.call::<F>(T::dtype(), <F::Out as Element>::dtype(), &parts));
         parts.push(g);
         let x = pulled::<F, L, X, W>(writer, 0, T::DTYPE, &parts, array);
         let y = pulled::<F, L, Y, W>(writer, 1, T::DTYPE, &parts, array);
@@ -443,7 +443,7 @@ where
 
     fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
         let operands = [operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer), operand::<L, Z, T, W>(writer)];
-        Some(writer.call::<F>(T::DTYPE, V::DTYPE, &operands))
+        Some(writer.call::<F>(T::dtype(), V::dtype(), &operands))
     }
 
     fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
@@ -460,7 +460,7 @@ where
     fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
         let mut parts =
             vec![operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer), operand::<L, Z, T, W>(writer)];
-        parts.push(writer.call::<F>(T::DTYPE, V::DTYPE, &parts));
+        parts.push(writer.call::<F>(T::dtype(), V::dtype(), &parts));
         parts.push(g);
         let x = pulled::<F, L, X, W>(writer, 0, T::DTYPE, &parts, array);
         let y = pulled::<F, L, Y, W>(writer, 1, T::DTYPE, &parts, array);

@@ -1,6 +1,6 @@
 //! The type `Out`, with which ops write their results to an existing array: `b.out(&mut y).exp(&x)?`.
 
-use super::{expression::Call, mixed::CallOf, text::OfOp, writer::bytes_of};
+use super::{expression::Call, mixed::CallOf, text::OfOp};
 use crate::{
     ArrayAttributes, Arrays, DType, EachSource, Element, Elements, Error, Operand, Result,
     numpyish::{
@@ -49,8 +49,9 @@ impl<'a> Given<'a> {
             },
             Operand::Scalar(x) => Given {
                 shape: &[],
-                view: Some(View { start: ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] }),
-                input: Some(Input::Scalar(T::DTYPE, bytes_of(*x))),
+                // the bytes of a number are those of its dtype only if the dtype is known at compile time
+                view: (!T::IS_DYNAMIC).then(|| View::number(x)),
+                input: Some(Input::Scalar(T::dtype(), x.to_raw().byte_array())),
                 typed: None,
             },
         }

@@ -3,14 +3,15 @@
 
 use super::{
     expression::{Run, Typed},
-    leaf::{Layout, Leaves, MOST},
+    leaf::{Layout, Leaves, MOST, is_dynamic},
+    product::factors,
     reduction::{Reduction, ReductionKind},
     run::{OnHost, inputs},
-    text::{begin_reduction, ended},
+    text::{begin_reduction, ended, numbers, steps},
 };
 use crate::{
     Arrays, Axes, Element, Error, Result,
-    numpyish::{formula::reduced, raw::RawArray, source::Source, typed::typed},
+    numpyish::{formula::reduced, raw::RawArray, source::Source, steps::reduce as reduce_in_steps, typed::typed},
 };
 
 /// An op that reduces an array, or the values of a formula, over axes.
@@ -97,7 +98,7 @@ where
     if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
         return Ok(None);
     }
-    let begin = || begin_reduction(b, R::NAME, T::DTYPE, e, leaves, (&axis, keepdims));
+    let begin = || begin_reduction(b, R::NAME, T::dtype(), e, leaves, (&axis, keepdims));
     if const { B::FUSES }
         && let Some(inputs) = inputs(b, leaves)
     {
@@ -107,6 +108,9 @@ where
             return ended(b, begun, result?).map(Some);
         }
     }
+    if const { is_dynamic::<L::Layout, T>() || <R::Out as Element>::IS_DYNAMIC } {
+        return in_steps::<B, L, E, T, R>(b, op, e, leaves, (axis, keepdims));
+    }
     let mut arrays = OnHost::new(b);
     leaves.visit(&mut arrays);
     let Some(views) = arrays.views() else { return Ok(None) };
@@ -115,4 +119,28 @@ where
     // SAFETY: `views` has a view of each of the formula's arrays, in the order of the formula.
     let result = unsafe { reduced::<L::Layout, E, T>(e, leaves.scalars(), &views, &of) };
     ended(b, begun, b.of_loop(typed(result)?)?).map(Some)
+}
+
+/// Reduces a formula whose dtypes are known only at run time, block by block; `None` if its arrays are not in host
+/// memory, or if an op of the formula has no loop.
+fn in_steps<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element, R: Reduce<B, T>>(
+    b: &B,
+    op: &R,
+    e: &E,
+    leaves: &L,
+    (axis, keepdims): (Axes, bool),
+) -> Result<Option<B::Array<R::Out>>>
+where
+    E: Run<'a, B, L> + Typed<Out = T>,
+{
+    let mut arrays = OnHost::new(b);
+    leaves.visit(&mut arrays);
+    let Some(views) = arrays.views() else { return Ok(None) };
+    let begun = begin_reduction(b, R::NAME, T::dtype(), e, leaves, (&axis, keepdims))?;
+    let (steps, numbers) = (steps::<_, E>(), numbers::<L::Layout, E>(e, &leaves.scalars()));
+    let of = |source: Source<'_>| op.fused(source, axis, keepdims);
+    match reduce_in_steps(&steps, &numbers, views.as_slice(), factors::<_, E>(), &of) {
+        Some(result) => ended(b, begun, b.of_raw(result?)?).map(Some),
+        None => Ok(None),
+    }
 }

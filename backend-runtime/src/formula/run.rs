@@ -3,13 +3,14 @@
 use super::{
     expression::{Call, Node, Row, Run, Typed, Valued},
     join::{Fits, Join, Single},
-    leaf::{Array, Layout, Leaves, MOST, Value, Visitor},
+    leaf::{Array, Layout, Leaves, MOST, Value, Visitor, is_dynamic},
     node::{Get, Head, Leaf, Op1, Op2, Op3, Tail},
-    text::begin_on,
+    text::{begin_on, numbers, steps},
     values::{Literal, Scalar, Whole},
 };
 use crate::{
     Arrays, Each, Element, Error, Highest, Lowest, Operand, Result,
+    entry::ArrayRef,
     numpyish::formula::{Views, into, over},
 };
 use std::{any::Any, borrow::Cow};
@@ -125,13 +126,20 @@ where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     e.check()?;
-    if const { L::Layout::ARRAYS > MOST } {
+    if const { L::Layout::ARRAYS > MOST && !is_dynamic::<L::Layout, T>() } {
         return Ok(e.run(b, leaves)?.into_owned());
     }
-    if const { B::FUSES }
+    if const { B::FUSES && L::Layout::ARRAYS <= MOST }
         && let Some(result) = fused::<B, L, E, T>(b, e, leaves, None)
     {
         return result;
+    }
+    if const { is_dynamic::<L::Layout, T>() } {
+        // there are no compiled loops for dtypes that are known only at run time
+        let mut arrays = Refs(Vec::with_capacity(L::Layout::ARRAYS));
+        leaves.visit(&mut arrays);
+        let numbers = numbers::<L::Layout, E>(e, &leaves.scalars());
+        return B::of_value(super::NAME, b.run_steps(&steps::<_, E>(), &numbers, &arrays.0)?);
     }
     let mut arrays = OnHost { b, views: Views::default(), all: true };
     leaves.visit(&mut arrays);
@@ -205,7 +213,7 @@ where
     if const { L::Layout::ARRAYS > MOST } || !takes(b) {
         return b.formula(e, leaves).map(Some);
     }
-    let begun = begin_on(b, T::DTYPE, e, leaves)?;
+    let begun = begin_on(b, T::dtype(), e, leaves)?;
     // SAFETY: the caller guarantees the conditions of `Arrays::formula_over`.
     let result = unsafe { written_over(b, e, leaves, target)? };
     begun.map_or(Ok(()), |begun| b.end_fused(begun, result.as_ref().unwrap_or(target)))?;
@@ -227,7 +235,9 @@ unsafe fn written_over<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(
 where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
-    if let Some(memory) = b.host_view(target) {
+    if const { !is_dynamic::<L::Layout, T>() }
+        && let Some(memory) = b.host_view(target)
+    {
         e.check()?;
         let mut arrays = OnHost::new(b);
         leaves.visit(&mut arrays);
@@ -285,6 +295,15 @@ impl<'a, B: Arrays> Visitor<'a, B> for Inputs<'_, 'a, B> {
             (Some(x), Some(arrays)) => arrays.push(x),
             _ => self.arrays = None,
         }
+    }
+}
+
+/// A visitor that collects the arrays of a formula as arguments of entries.
+struct Refs<'a>(Vec<ArrayRef<'a>>);
+
+impl<'a, B: Arrays> Visitor<'a, B> for Refs<'a> {
+    fn array<T: Element>(&mut self, x: &'a B::Array<T>) {
+        self.0.extend(B::array_ref(x));
     }
 }
 

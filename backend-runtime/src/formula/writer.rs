@@ -2,7 +2,7 @@
 //! type. Code that is compiled once, and not for every formula, turns steps and numbers into the source of a kernel or
 //! into text for users.
 
-use crate::{DType, EachSource, Element};
+use crate::{DType, EachSource, Element, entry::Row, raw::RawElement};
 
 /// Visits the nodes of a formula. The operands of an op are visited before the op.
 pub trait Writer {
@@ -38,6 +38,8 @@ pub struct RowSource {
     pub inputs: &'static [&'static str],
     pub input_of_t: usize,
     pub params: &'static [&'static str],
+    pub row: Option<&'static Row>,
+    pub converts: bool,
 }
 
 impl RowSource {
@@ -51,6 +53,8 @@ impl RowSource {
             inputs: F::INPUTS,
             input_of_t: F::INPUT_OF_T,
             params: F::PARAMS,
+            row: F::ROW,
+            converts: F::CONVERTS,
         }
     }
 }
@@ -133,25 +137,45 @@ impl Writer for Steps {
 }
 
 /// The numbers that the steps of a formula use, in the order in which the steps use them.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Numbers {
     /// The bytes of each number, padded with zeros.
     bytes: Vec<[u8; 16]>,
     dtypes: Vec<DType>,
+    /// The addresses of the ops that have parameters.
+    ops: Vec<*const u8>,
+}
+
+impl PartialEq for Numbers {
+    fn eq(&self, other: &Numbers) -> bool {
+        (&self.bytes, &self.dtypes) == (&other.bytes, &other.dtypes)
+    }
 }
 
 impl Numbers {
     /// Adds a number.
     pub fn number<T: Element>(&mut self, x: T) {
-        self.bytes.push(bytes_of(x));
-        self.dtypes.push(T::DTYPE);
+        let raw = x.to_raw();
+        self.bytes.push(raw.byte_array());
+        self.dtypes.push(raw.dtype());
     }
 
     /// Adds the parameters of an op.
     pub fn params<F: EachSource>(&mut self, row: &F) {
         if const { !F::PARAMS.is_empty() } {
             row.params().into_iter().for_each(|x| self.number(x));
+            self.ops.push(std::ptr::from_ref(row).cast());
         }
+    }
+
+    /// Returns the numbers.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = RawElement> {
+        self.dtypes.iter().zip(&self.bytes).map(|(&dtype, &bytes)| RawElement::of_bytes(dtype, bytes))
+    }
+
+    /// Returns the addresses of the ops that have parameters. They are valid as long as the formula.
+    pub(crate) fn ops(&self) -> impl Iterator<Item = *const u8> {
+        self.ops.iter().copied()
     }
 
     /// Returns the bytes of each number, padded with zeros.
@@ -168,15 +192,6 @@ impl Numbers {
         };
         self.dtypes.iter().zip(&self.bytes).map(text).collect()
     }
-}
-
-/// Returns the bytes of an element, followed by zeros.
-pub(super) fn bytes_of<T: Element>(x: T) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    // SAFETY: an element has at most 16 bytes and no padding, so the copy stays within `bytes` and reads initialised
-    // memory.
-    unsafe { std::ptr::copy_nonoverlapping((&raw const x).cast(), bytes.as_mut_ptr(), size_of::<T>()) };
-    bytes
 }
 
 #[cfg(test)]

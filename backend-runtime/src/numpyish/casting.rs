@@ -2,10 +2,12 @@
 
 use super::{
     NdArray, Numpyish, OpContext, Operand, copy as copying, elementwise,
+    kernel::{Kernel, Loop, MOST},
     raw::{RawArray, View},
+    simd::{SETS, versions},
 };
-use crate::{Each, EachSource, Element, Result};
-use std::marker::PhantomData;
+use crate::{Complex, DType, DTypeKind, Each, EachSource, Element, Result, bf16, dispatch, f16};
+use std::{marker::PhantomData, mem::MaybeUninit};
 
 /// Converts an array to the dtype `U`. If `x` already has this dtype, result and `x` share their memory until one of
 /// them is written to.
@@ -13,13 +15,13 @@ pub fn astype<U: Element, T: Element>(b: &Numpyish, x: &NdArray<T>) -> Result<Nd
     if let Some(same) = (x as &dyn std::any::Any).downcast_ref::<NdArray<U>>() {
         return Ok(same.clone());
     }
-    elementwise::each1(b, &Cast(PhantomData::<U>), Operand::array(x))
+    elementwise::each1(b, &CastTo(PhantomData::<U>), Operand::array(x))
 }
 
 /// The elementwise op that implements [`astype`].
-struct Cast<U>(PhantomData<U>);
+struct CastTo<U>(PhantomData<U>);
 
-impl<U: Element, T: Element> Each<1, T> for Cast<U> {
+impl<U: Element, T: Element> Each<1, T> for CastTo<U> {
     type Out = U;
 
     #[inline(always)]
@@ -28,11 +30,135 @@ impl<U: Element, T: Element> Each<1, T> for Cast<U> {
     }
 }
 
-impl<U: Element> EachSource for Cast<U> {
+impl<U: Element> EachSource for CastTo<U> {
     const NAME: &'static str = "astype";
     const CUDA: &'static str = "cast(x)";
     const INPUTS: &'static [&'static str] = &["x"];
     const PARAMS: &'static [&'static str] = &[];
+}
+
+/// The elementwise op that converts between two dtypes which are known only at run time.
+#[derive(Clone, Copy)]
+pub struct Cast {
+    /// Dtype of the operand.
+    pub from: DType,
+    /// Dtype of the result.
+    pub to: DType,
+}
+
+/// The kernels of all pairs of dtypes. They have the same loop, which reads the dtypes from the op.
+static KERNELS: [[Kernel; DType::ALL.len()]; DType::ALL.len()] = {
+    let mut kernels = [const { [const { kernel(DType::Bool, DType::Bool) }; DType::ALL.len()] }; DType::ALL.len()];
+    let mut from = 0;
+    while from < DType::ALL.len() {
+        let mut to = 0;
+        while to < DType::ALL.len() {
+            kernels[from][to] = kernel(DType::ALL[from], DType::ALL[to]);
+            to += 1;
+        }
+        from += 1;
+    }
+    kernels
+};
+
+const fn kernel(from: DType, to: DType) -> Kernel {
+    const LOOP: Loop = cast_loop;
+    Kernel {
+        name: "astype",
+        operands: 1,
+        inputs: [from; MOST],
+        output: to,
+        scalar_forms: false,
+        loops: [LOOP; SETS],
+        near: None,
+    }
+}
+
+impl Cast {
+    /// The kernel of casts between these dtypes.
+    pub fn kernel(self) -> &'static Kernel {
+        &KERNELS[self.from as usize][self.to as usize]
+    }
+}
+
+/// # Safety
+/// The conditions of [`Loop`] hold.
+unsafe fn cast_loop(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
+    // SAFETY: the op of this loop is a `Cast`, and the caller guarantees `n` elements of its dtypes.
+    unsafe { cast(*op.cast::<Cast>(), x[0], out, n) }
+}
+
+/// Number of elements that are converted at a time, if they are converted in two steps.
+const BLOCK: usize = 512;
+
+/// Converts `n` elements. A frequent pair of dtypes has its own loop. Other elements are converted to a wide dtype of
+/// the same kind, and then to the result's dtype: two conversions that [`Element::cast`] makes as well.
+///
+/// # Safety
+/// `from` points to `n` elements of the dtype `cast.from`, and `to` to memory for `n` elements of the dtype `cast.to`.
+/// The two do not overlap.
+unsafe fn cast(cast: Cast, from: *const u8, to: *mut u8, n: usize) {
+    use DType::*;
+    // SAFETY: the caller guarantees the elements. The block has room for the elements of one step.
+    unsafe {
+        match (cast.from, cast.to) {
+            (Float32, Float64) => each::<f32, f64>(from, to, n),
+            (Float64, Float32) => each::<f64, f32>(from, to, n),
+            (Float32, Float16) => each::<f32, f16>(from, to, n),
+            (Float16, Float32) => each::<f16, f32>(from, to, n),
+            (Float32, BFloat16) => each::<f32, bf16>(from, to, n),
+            (BFloat16, Float32) => each::<bf16, f32>(from, to, n),
+            (Bool, Int64) => each::<bool, i64>(from, to, n),
+            (Bool, Float32) => each::<bool, f32>(from, to, n),
+            (Bool, Float64) => each::<bool, f64>(from, to, n),
+            (UInt8, Float32) => each::<u8, f32>(from, to, n),
+            (UInt8, Float64) => each::<u8, f64>(from, to, n),
+            (UInt16, Float32) => each::<u16, f32>(from, to, n),
+            (Int32, Int64) => each::<i32, i64>(from, to, n),
+            (Int64, Int32) => each::<i64, i32>(from, to, n),
+            (Float32, Complex64) => each::<f32, Complex<f32>>(from, to, n),
+            (Float64, Complex128) => each::<f64, Complex<f64>>(from, to, n),
+            (Complex64, Complex128) => each::<Complex<f32>, Complex<f64>>(from, to, n),
+            (Complex128, Complex64) => each::<Complex<f64>, Complex<f32>>(from, to, n),
+            (of, same) if of == same => std::ptr::copy_nonoverlapping(from, to, n * same.size()),
+            _ => match cast.from.kind() {
+                DTypeKind::Bool | DTypeKind::Unsigned => in_steps::<u64>(cast, from, to, n),
+                DTypeKind::Signed => in_steps::<i64>(cast, from, to, n),
+                DTypeKind::Real => in_steps::<f64>(cast, from, to, n),
+                DTypeKind::Complex => in_steps::<Complex<f64>>(cast, from, to, n),
+            },
+        }
+    }
+}
+
+/// Converts `n` elements to `W`, which represents them exactly, and then to the dtype `cast.to`.
+///
+/// # Safety
+/// The conditions of [`cast`] hold.
+unsafe fn in_steps<W: Element>(cast: Cast, from: *const u8, to: *mut u8, n: usize) {
+    let (from_size, to_size) = (cast.from.size(), cast.to.size());
+    let mut wide = [const { MaybeUninit::<W>::uninit() }; BLOCK];
+    let mut done = 0;
+    while done < n {
+        let len = BLOCK.min(n - done);
+        // SAFETY: the caller guarantees `n` elements, of which `len` begin at `done`; `wide` has room for `len`.
+        unsafe {
+            let (from, to) = (from.add(done * from_size), to.add(done * to_size));
+            let _: Result<()> = dispatch!(cast.from, T => Ok(each::<T, W>(from, wide.as_mut_ptr().cast(), len)));
+            let _: Result<()> = dispatch!(cast.to, T => Ok(each::<W, T>(wide.as_ptr().cast(), to, len)));
+        }
+        done += len;
+    }
+}
+
+versions! {
+    unsafe fn each[T: Element, U: Element][T, U](from: *const u8, to: *mut u8, n: usize) {
+        let (from, to) = (from.cast::<T>(), to.cast::<U>());
+        for i in 0..n {
+            // SAFETY: the caller guarantees `n` elements at `from`, and memory for `n` elements at `to`.
+            unsafe { to.add(i).write((*from.add(i)).cast()) };
+        }
+    }
 }
 
 /// Copies the array to new memory.
@@ -63,6 +189,24 @@ mod tests {
         assert_eq!(astype::<f64, _>(&B, &x).unwrap().as_ptr(), x.as_ptr());
         let narrow = astype::<i8, _>(&B, &x).unwrap();
         assert_eq!((narrow[[2, 0]], narrow[[0, 3]], narrow.strides()), (-2, 3, x.strides()));
+    }
+
+    #[test]
+    fn casts_between_dtypes_known_at_run_time_are_those_of_elements() {
+        let numbers: Vec<f64> = (0..1100).map(|i| f64::from(i - 500) * 1.37e3 / f64::from(1 + i % 7)).collect();
+        for from in DType::ALL {
+            for to in DType::ALL {
+                let checked: Result<()> = dispatch!(from, T => dispatch!(to, U => {
+                    let x: Vec<T> = numbers.iter().map(|&x| T::from_f64(x)).collect();
+                    let mut y = vec![U::default(); x.len()];
+                    // SAFETY: both vectors have the same length and these dtypes.
+                    unsafe { cast(Cast { from, to }, x.as_ptr().cast(), y.as_mut_ptr().cast(), x.len()) };
+                    assert!(y.iter().zip(&x).all(|(y, x)| *y == x.cast::<U>()), "{from} to {to}");
+                    Ok(())
+                }));
+                checked.unwrap();
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::{
     NdArray, Numpyish,
+    casting::Cast,
     kernel::Kernel,
     raw::{RawArray, View},
     run::run_over,
@@ -131,15 +132,11 @@ pub fn each<F: EachSource>(_: &Numpyish, call: &mut Call<'_, '_>, f: &F, places:
     unsafe { applied(call, each.kernel_of::<F>(), ptr::from_ref(f).cast(), each.is_identity(), places) }
 }
 
-/// Applies an elementwise op without fields to the arguments at `places`, like [`each`]. The type of the op may depend
-/// on the second dtype of the call.
-///
-/// # Panics
-/// If the call has no loop of an op without fields, which only a mistake in generated code can cause.
-pub fn each_without_fields(_: &Numpyish, call: &mut Call<'_, '_>, places: &[usize]) -> Result<Outputs> {
-    let each = call.each_loop();
-    // SAFETY: the kernel belongs to an op without fields, so a reference to it can have any address.
-    unsafe { applied(call, each.kernel_without_fields(), ptr::dangling(), each.is_identity(), places) }
+/// Converts the array at `place` to the second dtype of the call.
+pub fn converted(_: &Numpyish, call: &mut Call<'_, '_>, place: usize) -> Result<Outputs> {
+    let cast = Cast { from: call.dtype, to: call.to };
+    // SAFETY: the kernel belongs to casts between these dtypes.
+    unsafe { applied(call, cast.kernel(), ptr::from_ref(&cast).cast(), cast.from == cast.to, &[place]) }
 }
 
 /// # Safety
@@ -231,11 +228,14 @@ mod tests {
     }
 
     const ROW: &Row = &Row::new(&crate::OpInfo::new("scaled", "", "", "", &[], &[], "", "", "", None))
+        .with_loops(|dtype| match dtype {
+            DType::Float32 => Some(EachLoop::new::<2, f32, Scaled>()),
+            _ => Some(EachLoop::new::<2, f64, Scaled>()),
+        })
         .with_numpyish(|b, call| each(b, call, &Scaled { scale: call.f64(2) }, &[0, 1]));
 
     fn scaled<T: Numeric>(args: &mut [Arg<'_>]) -> Result<NdArray<T>> {
-        let each = Some(EachLoop::new::<2, T, Scaled>());
-        one::<Numpyish, T>("scaled", run(&Numpyish::new(), ROW, (T::DTYPE, T::DTYPE), each, args)?)
+        one::<Numpyish, T>("scaled", run(&Numpyish::new(), ROW, (T::DTYPE, T::DTYPE), args)?)
     }
 
     #[test]
@@ -272,9 +272,7 @@ mod tests {
             const INPUTS: &'static [&'static str] = &[];
             const PARAMS: &'static [&'static str] = &[];
         }
-        let each = Some(EachLoop::new::<2, f64, Scaled>());
         let mut args = [Arg::element(1.0), Arg::element(2.0)];
-        let _ =
-            super::each(&Numpyish::new(), &mut Call::new("other", DType::Float64, each, &mut args), &Other, &[0, 1]);
+        let _ = super::each(&Numpyish::new(), &mut Call::new(ROW, DType::Float64, &mut args), &Other, &[0, 1]);
     }
 }

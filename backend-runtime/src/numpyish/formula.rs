@@ -89,7 +89,8 @@ impl<'a> Views<'a> {
         self.count += 1;
     }
 
-    fn as_slice(&self) -> &[View<'a>] {
+    /// Returns the views, in the order of the formula.
+    pub fn as_slice(&self) -> &[View<'a>] {
         // SAFETY: the first `count` views have been written.
         unsafe { slice::from_raw_parts(self.views.as_ptr().cast(), self.count) }
     }

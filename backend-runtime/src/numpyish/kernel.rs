@@ -67,7 +67,7 @@ impl Kernel {
 
     /// Returns whether the loops accept scalars for the operands in the bit set `scalars`.
     #[inline(always)]
-    fn takes(&self, scalars: u8) -> bool {
+    pub(super) fn takes(&self, scalars: u8) -> bool {
         scalars == 0 || self.scalar_forms && has_form(self.operands, scalars)
     }
 

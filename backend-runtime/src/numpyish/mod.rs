@@ -36,6 +36,7 @@ pub mod source;
 pub mod special;
 pub mod statistics;
 #[cfg_attr(not(all(target_arch = "x86_64", not(miri))), path = "stream_none.rs")]
+pub mod steps;
 mod stream;
 mod team;
 #[cfg(test)]
@@ -48,7 +49,8 @@ pub mod walk;
 use crate::{
     Arrays, DeviceInfo, Element, Error, HostArray, Result,
     device::host,
-    entry::{ArrayMut, ArrayRef, ArrayValue, Call, Outputs, Row},
+    entry::{ArrayMut, ArrayRef, ArrayValue, Call, Library, Outputs, Row, run_steps},
+    formula::{NAME as FORMULA, Numbers, Steps},
     random::Stream,
     rules,
 };
@@ -114,6 +116,17 @@ impl Arrays for Numpyish {
         match row.numpyish {
             Some(entry) => entry(self, call),
             None => Err(Error::unsupported(call.op, Self::NAME)),
+        }
+    }
+
+    fn run_steps(&self, steps: &Steps, numbers: &Numbers, arrays: &[ArrayRef<'_>]) -> Result<ArrayValue> {
+        let mut views = Vec::with_capacity(arrays.len());
+        for x in arrays {
+            views.push(<Numpyish as Library>::arg(FORMULA, *x)?);
+        }
+        match steps::evaluate(steps, numbers, &views) {
+            Some(result) => result,
+            None => run_steps(self, steps, numbers, arrays),
         }
     }
 

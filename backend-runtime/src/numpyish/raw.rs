@@ -54,7 +54,7 @@ impl<'a, T: Element> HostView<'a, T> {
     /// leads to an element of type `T`. No element is changed or freed during `'a`.
     #[inline]
     pub unsafe fn new(start: *const T, shape: &'a [usize], strides: &'a [isize]) -> HostView<'a, T> {
-        HostView { view: View { start: start.cast(), dtype: T::DTYPE, shape, strides }, dtype: PhantomData }
+        HostView { view: View { start: start.cast(), dtype: T::dtype(), shape, strides }, dtype: PhantomData }
     }
 
     #[inline(always)]
@@ -62,9 +62,15 @@ impl<'a, T: Element> HostView<'a, T> {
         self.view
     }
 
-    /// The elements as a slice, or `None` if they are not in C order without gaps.
+    /// A view of an array whose dtype `T` stands for.
+    pub(crate) fn of_view(view: View<'a>) -> HostView<'a, T> {
+        HostView { view, dtype: PhantomData }
+    }
+
+    /// The elements as a slice, or `None` if they are not in C order without gaps, or if `T` is no type of elements in
+    /// memory, because it stands for a dtype that is known only at run time.
     pub fn as_slice(self) -> Option<&'a [T]> {
-        self.view.is_c_order().then(|| self.view.as_slice())
+        (!T::IS_DYNAMIC && self.view.is_c_order()).then(|| self.view.as_slice())
     }
 }
 
@@ -81,6 +87,11 @@ impl<'a> View<'a> {
     /// A view of a scalar, which broadcasts to every shape.
     pub fn scalar<T: Element>(x: &'a T) -> View<'a> {
         View { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &SCALAR[1..1], strides: &[] }
+    }
+
+    /// A view of a number, like that of an array without axes.
+    pub(crate) fn number<T: Element>(x: &'a T) -> View<'a> {
+        View { start: std::ptr::from_ref(x).cast(), dtype: T::DTYPE, shape: &[], strides: &[] }
     }
 
     /// A view of an element whose dtype is known only at run time, like [`View::scalar`].

@@ -49,7 +49,7 @@ impl<'a> Deref for Source<'a> {
 
 /// An elementwise formula of arrays. Each element can be computed separately.
 pub struct Fused<'a> {
-    kernel: &'static Kernel,
+    kernel: &'a Kernel,
     op: *const u8,
     operands: &'a [View<'a>],
     /// Axes of the array that the formula would fill, in memory order. Neighbouring axes are joined if all operands
@@ -87,7 +87,7 @@ impl<'a> Fused<'a> {
     /// and the operands outlive the result. If `factors` is not `None`, the formula is the product of the two operands
     /// with these indices, and both have the dtype of the kernel's result.
     pub unsafe fn new(
-        kernel: &'static Kernel,
+        kernel: &'a Kernel,
         op: *const u8,
         operands: &'a [View<'a>],
         costly: bool,

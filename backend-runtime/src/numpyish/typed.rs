@@ -203,6 +203,36 @@ pub trait Typed: Sized {
     unsafe fn numpyish_run(kernel: &Kernel, op: *const u8, operands: &[View<'_>], at: At) -> Result<HostArray<Self>>;
 }
 
+/// A type whose arrays are never ndarrays: it stands for a dtype that is known only at run time.
+pub trait NoNdArray: Sized {}
+
+#[cold]
+fn no_ndarray() -> ! {
+    unreachable!("an array of a dtype that is known only at run time is no ndarray")
+}
+
+impl<T: NoNdArray> Typed for T {
+    fn numpyish_typed(_: RawArray) -> HostArray<T> {
+        no_ndarray()
+    }
+
+    fn numpyish_changed(_: &HostArray<T>, _: Change) -> HostArray<T> {
+        no_ndarray()
+    }
+
+    fn numpyish_changeable(_: &'static str, _: &mut HostArray<T>) -> Result<*mut u8> {
+        no_ndarray()
+    }
+
+    fn numpyish_is_alone(_: &mut HostArray<T>) -> bool {
+        false
+    }
+
+    unsafe fn numpyish_run(_: &Kernel, _: *const u8, _: &[View<'_>], _: At) -> Result<HostArray<T>> {
+        no_ndarray()
+    }
+}
+
 macro_rules! typed {
     ($($t:ty),*) => {$(
         impl Typed for $t {

@@ -45,9 +45,9 @@ pub fn check_integers<T: Integer>(op: &'static str, low: T, high: T) -> Result<(
     Err(Error::argument(op, format!("low is {low}, but must be less than high, which is {high}")))
 }
 
-/// Returns an error if `n - 1` exceeds `largest`, the largest number of `dtype`.
-pub fn check_permutation(op: &'static str, n: usize, dtype: DType, largest: u64) -> Result<()> {
-    if n == 0 || (n - 1) as u64 <= largest {
+/// Returns an error if `n - 1` exceeds the largest number of the integer dtype `dtype`.
+pub fn check_permutation(op: &'static str, n: usize, dtype: DType) -> Result<()> {
+    if n == 0 || dtype.holds((n - 1) as i128) {
         return Ok(());
     }
     Err(Error::argument(op, format!("n is {n}, but the numbers below n must fit {dtype}")))
@@ -205,7 +205,7 @@ mod tests {
         assert!(check_normal("random_normal", 0.0, 0.0).is_ok() && check_normal("random_normal", 0.0, -1.0).is_err());
         assert!(check_normal("random_normal", f64::NAN, 1.0).is_err());
         assert!(check_integers("random_integers", 1, 2).is_ok() && check_integers("random_integers", 3, 3).is_err());
-        let permutation = |n| check_permutation("random_permutation", n, DType::UInt8, 255).is_ok();
+        let permutation = |n| check_permutation("random_permutation", n, DType::UInt8).is_ok();
         assert!(permutation(0) && permutation(256) && !permutation(257));
     }
 }

@@ -40,10 +40,10 @@ impl<T: Element> TorchArray<T> {
     /// Wraps a tensor; returns an error if its dtype is not `T`.
     #[inline]
     pub fn new(op: &'static str, tensor: Tensor) -> Result<TorchArray<T>> {
-        if tensor.code() == code(T::DTYPE) {
+        if tensor.code() == code(T::dtype()) {
             return Ok(TorchArray { tensor, dtype: PhantomData });
         }
-        Err(wrong_dtype(op, &tensor, T::DTYPE))
+        Err(wrong_dtype(op, &tensor, T::dtype()))
     }
 
     /// The libtorch tensor of this array.
@@ -83,6 +83,29 @@ impl<T: Element> TorchArray<T> {
 }
 
 impl<T: Element> TorchArray<T> {
+    /// Views a tensor as an array; `None` if its dtype is not `T`.
+    #[inline]
+    pub(crate) fn of_raw_ref(tensor: &Tensor) -> Option<&TorchArray<T>> {
+        let has_dtype = tensor.code() == code(T::dtype());
+        // SAFETY: an array has the representation of its tensor, whose dtype was checked.
+        has_dtype.then(|| unsafe { &*std::ptr::from_ref(tensor).cast() })
+    }
+
+    /// Views a tensor as an array, exclusively; `None` if its dtype is not `T`.
+    #[inline]
+    pub(crate) fn of_raw_mut(tensor: &mut Tensor) -> Option<&mut TorchArray<T>> {
+        let has_dtype = tensor.code() == code(T::dtype());
+        // SAFETY: an array has the representation of its tensor, whose dtype was checked. The methods of the array
+        // keep the dtype.
+        has_dtype.then(|| unsafe { &mut *std::ptr::from_mut(tensor).cast() })
+    }
+
+    /// Returns the tensor of the array.
+    #[inline]
+    pub(crate) fn into_raw(self) -> Tensor {
+        self.tensor
+    }
+
     /// The tensor, for changes that keep its dtype.
     pub(super) fn raw_mut(&mut self) -> &mut Tensor {
         &mut self.tensor
@@ -91,7 +114,7 @@ impl<T: Element> TorchArray<T> {
     /// Returns whether a result may overwrite the memory. The memory must be on the host and large enough to be worth
     /// reusing, and this array must be its only handle.
     pub(super) fn is_alone(&self) -> bool {
-        is_alone(&self.tensor, T::DTYPE)
+        is_alone(&self.tensor, T::dtype())
     }
 
     /// A view of a tensor on the host; `None` on a GPU, or if a bool is neither 0 nor 1.

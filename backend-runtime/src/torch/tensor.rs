@@ -137,6 +137,13 @@ impl fmt::Debug for Tensor {
     }
 }
 
+impl Tensor {
+    /// The name of the tensor's device.
+    pub(crate) fn device_name(&self) -> String {
+        device_name(self.device())
+    }
+}
+
 /// The number of the device `"mps"`, beyond all ordinals of other GPUs. The shim has the same number.
 pub(super) const MPS: i32 = 256;
 

@@ -47,7 +47,7 @@ impl Expand<'_> {
                 }
                 kind => self.code(kind, op, &hidden("K")).function,
             };
-            let changes = any.is_watched && matches!(p.kind, Kind::Array(_) | Kind::Operand(..)) && self.gives(op, p);
+            let changes = any.has_entries && matches!(p.kind, Kind::Array(_) | Kind::Operand(..)) && self.gives(op, p);
             let mutable = changes.then(|| quote!(mut));
             quote!(#mutable #n: #of)
         });
@@ -83,22 +83,46 @@ impl Expand<'_> {
     /// Generates the code that runs the op on the backend in the enum `on`: by the row's entry if the row has one for
     /// every library, and otherwise as [`Expand::chosen`] describes.
     fn run_on_any(&self, op: &Op, any: &Any, rest: bool, on: &TokenStream, again: Option<&TokenStream>) -> TokenStream {
-        if !any.is_watched || !self.has_all_entries(op) {
-            return self.chosen(op, any, rest, on, again);
+        if !any.has_entries || !self.has_all_entries(op) {
+            let chosen = self.chosen(op, any, rest, on, again);
+            // `asarray` is the row with a host array; the array may have a dtype that is known only at run time
+            let host = op.params.iter().find(|p| p.kind == Kind::Host && any.has_entries && self.extension.is_none());
+            let Some(host) = host.map(|p| id(&p.name)) else { return chosen };
+            let rt = self.rt();
+            return quote! {
+                if const { <T as #rt::Element>::IS_DYNAMIC } {
+                    return #rt::Arrays::from_ndarray(#on, #host);
+                }
+                #chosen
+            };
         }
-        let (rt, open, b) = (self.rt(), self.open_options(op), hidden("b"));
-        // for few elements, the conversions for the entry would take longer than the loop; so on the CPU, the loop is
-        // called directly
+        let (rt, open, run) = (self.rt(), self.open_options(op), self.run_entry(op, any, on));
+        let direct = self.run_loop(op, any, on);
+        quote!({ #open #direct #rt::located({ #run }, (::core::file!(), ::core::line!())) })
+    }
+
+    /// Generates the statement that runs the loop of an elementwise op, if the backend is the CPU. For few elements, the
+    /// conversions for the op's entry would take longer than the loop.
+    fn run_loop(&self, op: &Op, any: &Any, on: &TokenStream) -> TokenStream {
         let host = any.members.iter().find(|m| m.column.as_deref() == Some("numpyish") && self.has_loop(op));
-        let Some(host) = host else {
-            let run = self.run_entry(op, any, on);
-            return quote!({ #open #rt::located({ #run }, (::core::file!(), ::core::line!())) });
-        };
-        let (arm, run) = (self.any_arm(op, any, host), self.run_entry(op, any, &quote!(#b)));
+        let (Some(Member { variant, .. }), Out::One(result)) = (host, &op.result) else { return quote!() };
+        let (rt, item, name, scalar) = (self.rt(), self.item_path(op), &any.name, self.scalar_path(op));
+        let views = op.inputs().map(|p| {
+            let n = id(&p.name);
+            if matches!(p.kind, Kind::Array(_)) { quote!(array_view(&#n)) } else { quote!(operand_view(&#n)) }
+        });
+        let fields = op.params.iter().filter(|p| !p.is_array()).map(|p| id(&p.name));
+        let (count, result) = (op.inputs().count(), elem(*result, op));
         quote! {
-            match #on {
-                #arm
-                #b => { #open #rt::located({ #run }, (::core::file!(), ::core::line!())) }
+            if const { !<T as #rt::Element>::IS_DYNAMIC }
+                && let #name::#variant(_) = #on
+                && let Some(result) = #rt::entry::run_loop::<#count, _, T, #result>(
+                    #item::ROW,
+                    &#scalar { #(#fields),* },
+                    [#(#rt::entry::#views),*],
+                )
+            {
+                return #rt::located(result, (::core::file!(), ::core::line!()));
             }
         }
     }
@@ -111,12 +135,12 @@ impl Expand<'_> {
         let (rt, name) = (self.rt(), &op.name);
         let map_of = |member: &Member| member.column.as_ref().and_then(|column| op.maps.get(column));
         let over_any = any.members.iter().filter_map(map_of).find(|map| map.is_free());
-        let entries = if any.is_watched { self.entries(op) } else { Vec::new() };
+        let entries = if any.has_entries { self.entries(op) } else { Vec::new() };
         let has_entry = |member: &&Member| entries.iter().any(|b| Some(&b.name) == member.column.as_ref());
         let own = any.members.iter().filter(|member| over_any.is_none() || map_of(member) != over_any);
         let own = own.filter(|member| !has_entry(member));
         let arms = own.map(|member| self.any_arm(op, any, member));
-        let watched = any.is_watched.then(|| self.watched_arm(op, any, again));
+        let watched = any.has_entries.then(|| self.watched_arm(op, any, again));
         let rest = match over_any {
             Some(map) => {
                 let (open, call) = (self.open_options(op), self.over_any_backend(op, map, on));
@@ -142,7 +166,7 @@ impl Expand<'_> {
     /// Returns whether the row's entry may overwrite the array of a parameter, if the array is given by value.
     fn gives(&self, op: &Op, param: &Param) -> bool {
         match param.kind {
-            Kind::Operand(..) => !self.entries(op).is_empty(),
+            Kind::Operand(..) => !self.entries(op).is_empty() || self.is_generic(op),
             Kind::Array(_) => self.has_loop(op) && param.default.is_none(),
             _ => false,
         }
@@ -191,10 +215,8 @@ impl Expand<'_> {
                 _ => quote!(#arg::from(#n)),
             }
         });
-        let second = op.second.is_some().then(|| quote!(U,));
-        let each = if self.has_loop(op) { quote!(Some(#item::each_loop::<#second T>())) } else { quote!(None) };
-        let of = quote!(<T as #rt::Element>::DTYPE);
-        let to = if op.second.is_some() { quote!(<U as #rt::Element>::DTYPE) } else { of.clone() };
+        let of = quote!(<T as #rt::Element>::dtype());
+        let to = if op.second.is_some() { quote!(<U as #rt::Element>::dtype()) } else { of.clone() };
         let one = |e: Elem, function: &str| {
             let (e, function) = (elem(e, op), id(function));
             quote!(#rt::entry::#function::<#ty, #e>)
@@ -225,7 +247,7 @@ impl Expand<'_> {
         quote! {
             #(#owned)*
             let mut #args = [#(#values),*];
-            match #rt::entry::run(#on, #item::ROW, (#of, #to), #each, &mut #args) {
+            match #rt::entry::run(#on, #item::ROW, (#of, #to), &mut #args) {
                 Ok(#outputs) => #finish,
                 Err(why) => Err(why),
             }
@@ -266,17 +288,17 @@ impl Expand<'_> {
 
     fn any_arm(&self, op: &Op, any: &Any, member: &Member) -> TokenStream {
         let name = &op.name;
-        let Any { name: any_name, array: any_array, .. } = any;
-        let Member { variant, get_given, get_operand, get_mut, get_all, wrap_all, get_indices, .. } = member;
+        let any_name = &any.name;
+        let Member { variant, get_given, get_operand, get_mut, get_all, get_indices, .. } = member;
         let (b, r, options, own) = (hidden("b"), hidden("r"), hidden("options"), hidden("own"));
         let args = op.positional().map(|p| {
             let n = id(&p.name);
             match p.kind {
-                Kind::Array(_) => quote!(#any_array::#get_given(#n, #name)?),
-                Kind::Operand(..) => quote!(#any_array::#get_operand(#n, #name)?),
+                Kind::Array(_) => quote!(#get_given(#n, #name)?),
+                Kind::Operand(..) => quote!(#get_operand(#n, #name)?),
                 Kind::Target(_) => quote!(#n.#get_mut(#name)?),
-                Kind::Index => quote!(&#any_name::#get_indices(#n, #name)?),
-                Kind::Arrays(_) => quote!(#any_array::#get_all(&#n, #name)?),
+                Kind::Index => quote!(&#get_indices(#n, #name)?),
+                Kind::Arrays(_) => quote!(#get_all(&#n, #name)?),
                 _ => quote!(#n),
             }
         });
@@ -290,7 +312,7 @@ impl Expand<'_> {
                 let n = id(&p.name);
                 let array = matches!(p.kind, Kind::Array(_));
                 if array {
-                    quote!(#own.#n = #options.#n.map(|x| #any_array::#get_given(x, #name)).transpose()?;)
+                    quote!(#own.#n = #options.#n.map(|x| #get_given(x, #name)).transpose()?;)
                 } else {
                     quote!(#own.#n = #options.#n;)
                 }
@@ -300,7 +322,7 @@ impl Expand<'_> {
         if op.target().is_some() {
             return quote!(#any_name::#variant(#b) => #b.#method(#(#args,)* #given),);
         }
-        let wrap = self.any_result(op, any_array, variant, wrap_all, &r);
+        let wrap = self.any_result(op, member, &r);
         quote! {
             #any_name::#variant(#b) => {
                 let #r = #b.#method(#(#args,)* #given)?;

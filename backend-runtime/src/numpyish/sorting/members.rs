@@ -3,13 +3,11 @@
 
 use super::{
     super::{
-        NdArray,
         buffer::{self, Buffer},
         copy,
         parallel::{self, COSTLY},
         raw::{HostView, RawArray, View},
         simd::versions,
-        typed::typed,
     },
     all_keys,
     keys::{self, Key},
@@ -21,13 +19,13 @@ use crate::{DType, DTypeKind, Element, Result};
 
 /// Returns, for each element of `x`, whether it equals one of `others`. With `invert`, returns whether it equals none
 /// of them. NaN equals nothing. Returns `None` for complex numbers, which have no keys.
-pub fn is_in<T: Element>(x: HostView<'_, T>, others: HostView<'_, T>, invert: bool) -> Result<Option<NdArray<bool>>> {
+pub fn is_in<T: Element>(x: HostView<'_, T>, others: HostView<'_, T>, invert: bool) -> Result<Option<RawArray>> {
     let (x, others) = (x.view(), others.view());
-    if T::DTYPE.kind() == DTypeKind::Complex {
+    if x.dtype.kind() == DTypeKind::Complex {
         return Ok(None);
     }
-    let wide = keys::is_wide(T::DTYPE);
-    typed(if wide { found::<u64>(x, others, invert) } else { found::<u32>(x, others, invert) }).map(Some)
+    let wide = keys::is_wide(x.dtype);
+    if wide { found::<u64>(x, others, invert) } else { found::<u32>(x, others, invert) }.map(Some)
 }
 
 /// The keys to look for.
@@ -128,7 +126,7 @@ versions! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::numpyish::{layout::tests::layouts, simd};
+    use crate::numpyish::{NdArray, layout::tests::layouts, simd, typed::typed};
     use ndarray::{ArrayD, IxDyn, arr1};
 
     fn check<T: Element>(x: &[T], others: &[T]) {
@@ -138,6 +136,7 @@ mod tests {
             for invert in [false, true] {
                 simd::with_each(|_| {
                     let found = is_in(HostView::of(&a), HostView::of(&others), invert).unwrap().unwrap();
+                    let found: NdArray<bool> = typed(Ok(found)).unwrap();
                     assert_eq!(found.shape(), x.shape());
                     assert!(found.iter().zip(&x).all(|(&found, x)| found == (others.iter().any(|o| o == x) != invert)));
                 });
