@@ -31,7 +31,7 @@ impl Set {
         Set(Level::Baseline)
     }
 
-    /// All instruction sets of this processor that functions are compiled for.
+    /// All instruction sets of this processor for which functions are compiled.
     #[cfg(test)]
     pub fn all() -> Vec<Set> {
         #[allow(unused_mut)] // other processors have one set
@@ -45,7 +45,7 @@ impl Set {
         all
     }
 
-    /// The level, on which functions with a version for each instruction set match.
+    /// The level. Functions with one version per instruction set match on it.
     pub fn level(self) -> Level {
         self.0
     }

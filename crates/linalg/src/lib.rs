@@ -48,7 +48,7 @@ use without::{cholesky, eigen, lu, qr, small, svd};
 /// multiple of this number are the fastest.
 pub const GROUP: usize = 8;
 
-/// Matrices are small if they have at most this many rows, and at most as many right-hand sides. Those with many of both
+/// Maximum number of rows, and of right-hand sides, of small matrices. Matrices with many of both
 /// are processed one by one nevertheless.
 pub const SMALL: usize = 32;
 
@@ -150,9 +150,9 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// Computes the determinant of an `n` by `n` matrix. Overwrites `a` with its LU factors.
     fn determinant(a: &mut [Self], n: usize, team: &dyn Team) -> Result<Determinant<Self>>;
 
-    /// Computes the determinant of each `n` by `n` matrix of the stack `a`, of which there are as many as elements in
-    /// `to`. Overwrites `a` with any numbers. The determinant of a matrix does not depend on the other matrices, nor on
-    /// its place in the stack.
+    /// Computes the determinant of each `n` by `n` matrix of the stack `a`, which has one matrix
+    /// per element of `to`. Overwrites `a` with any numbers. The determinant of a matrix does not
+    /// depend on the other matrices, nor on its place in the stack.
     fn determinants(a: &mut [Self], n: usize, to: &mut [Determinant<Self>], team: &dyn Team) -> Result<()> {
         to.fill(Determinant::one());
         let matrices = a.chunks_exact_mut((n * n).max(1));

@@ -122,7 +122,7 @@ fn structures(n: usize) -> Vec<(&'static str, Tridiagonal)> {
     ]
 }
 
-/// Sizes below and above those of the leaves, and of two levels of joins.
+/// Sizes of matrices without joins, and with one or more levels of joins.
 const SIZES: [usize; 10] = [1, 2, 3, 5, 17, 32, 33, 64, 66, 130];
 
 #[test]

@@ -34,9 +34,9 @@ pub fn subtract<V: Vector>(x: &mut [Lanes], factor: V, y: &[Lanes]) {
     }
 }
 
-/// Eliminates the elements below the diagonal of eight matrices, in rows of `w` elements. Afterwards the elements above
-/// the diagonal are those of the upper factor. Singular matrices have any numbers after the first pivot of 0. `N` is
-/// `n`, or 0 for code for any `n`.
+/// Eliminates the elements below the diagonal of eight matrices, in rows of `w` elements.
+/// Afterwards the elements above the diagonal belong to the upper factor. After its first pivot of
+/// 0, a singular matrix may have any numbers. `N` is `n`, or 0 for code that accepts any `n`.
 #[inline(always)]
 pub fn eliminate<V: Vector, const N: usize>(a: &mut [Lanes], n: usize, w: usize) -> Eliminated<V> {
     let n = constant::<N>(n);
@@ -62,7 +62,8 @@ pub fn eliminate<V: Vector, const N: usize>(a: &mut [Lanes], n: usize, w: usize)
     done
 }
 
-/// The row of the largest element of column `k` in or below row `k`; the first if several are equally large.
+/// In each lane, the row of the largest element of column `k` in or below row `k`; the first row if
+/// several elements are equally large.
 #[inline(always)]
 fn pivot_rows<V: Vector>(a: &[Lanes], n: usize, w: usize, k: usize) -> V {
     let (mut largest, mut place) = (V::load(&a[k * w + k]).abs(), V::splat(k as f64));
@@ -199,8 +200,9 @@ fn substitute_columns<V: Vector, const C: usize>(
     }
 }
 
-/// The products of the sign and the elements on the diagonal, and the bits of the matrices with an intermediate product
-/// close to the limits of doubles. The matrices are in rows of `n` elements.
+/// The product of the sign and the diagonal elements of each matrix, and the bits of the matrices
+/// with an intermediate product close to the limits of doubles. The matrices are in rows of `n`
+/// elements.
 #[inline(always)]
 pub fn products<V: Vector>(a: &[Lanes], n: usize, sign: V) -> (V, u8) {
     let (least, most) = (V::splat(PRODUCTS.start), V::splat(PRODUCTS.end));
