@@ -21,7 +21,8 @@ pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};
 
-/// Returns the error for a name that is no op. It suggests the op with the most similar name, if one is similar enough.
+/// Returns the error for a name that is not the name of an op. It suggests the op with the most similar name, if one is
+/// similar enough.
 pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     let names = || tables.iter().flat_map(|table| table.iter()).map(|op| op.name);
     let most = 1 + name.len() / 3;

@@ -7,8 +7,8 @@ use crate::{
 };
 use std::{borrow::Cow, ptr};
 
-/// Returns a view of an operand. Returns `None` for an array of another library, and for an array that is given by value,
-/// whose memory the op may use again.
+/// Returns a view of an operand. Returns `None` for an array of another library, and for an array that is passed by
+/// value, because the op may reuse its memory.
 #[inline]
 pub fn operand_view<'x, B: Arrays<Array<T> = AnyArray<T>>, T: Element>(x: &'x Operand<'_, B, T>) -> Option<View<'x>> {
     match x {

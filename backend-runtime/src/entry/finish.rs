@@ -1,4 +1,4 @@
-//! Makes the arguments of entries from arrays with a static dtype, and such arrays from the results.
+//! Converts arrays with a static dtype to arguments of entries, and results of entries to such arrays.
 
 use super::{Arg, ArrayRef, ArrayValue, Call, IndexItem, Outputs, Row};
 use crate::{Arrays, Axes, DType, Element, Error, Index, Indices, Lengths, Number, Operand, Result, Slice, rules};
