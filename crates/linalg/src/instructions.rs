@@ -52,8 +52,8 @@ impl Set {
 }
 
 /// Defines functions that are compiled for each [`Set`] from the same source. The set is the first argument of such a
-/// function. Every operation is an IEEE operation, and the compiler neither joins nor reorders them, so all versions give
-/// the same bits.
+/// function. Every operation is an IEEE operation, and the compiler neither joins nor reorders them, so all versions
+/// give the same bits.
 macro_rules! versions {
     ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
         $(#[$note])*

@@ -5,9 +5,9 @@
 //! that changes of the other crates do not compile it again. The CPU backend converts single-precision matrices to
 //! double precision.
 //!
-//! Functions for stacks of matrices factorize several small real matrices at a time, in vector registers. Functions with a
-//! parameter `team` divide the work on a large matrix into tasks, which may run on several threads; see [`Team`]. All other
-//! functions run on the calling thread. Results do not depend on the number of threads.
+//! Functions for stacks of matrices factorize several small real matrices at a time, in vector registers. Functions
+//! with a parameter `team` divide the work on a large matrix into tasks, which may run on several threads; see
+//! [`Team`]. All other functions run on the calling thread. Results do not depend on the number of threads.
 
 #[cfg(feature = "faer")]
 mod cholesky;
@@ -130,18 +130,18 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     fn inverse(a: &mut [Self], x: &mut [Self], n: usize, team: &dyn Team) -> Result<()>;
 
     /// Solves the systems `a x = b` for each `n` by `n` matrix of the stack `a` and the `k` columns in each part of the
-    /// stack `b`. Overwrites `b` with the solutions, and `a` with any numbers. Matrices are stored one after another; the
-    /// number of matrices is `a.len() / (n * n)`, and nothing is done if `n` is 0. The solution for a matrix does not
-    /// depend on the other matrices, nor on its place in the stack. If a matrix is singular, returns an error, and `b`
-    /// may have any numbers.
+    /// stack `b`. Overwrites `b` with the solutions, and `a` with any numbers. Matrices are stored one after another;
+    /// the number of matrices is `a.len() / (n * n)`, and nothing is done if `n` is 0. The solution for a matrix does
+    /// not depend on the other matrices, nor on its place in the stack. If a matrix is singular, returns an error, and
+    /// `b` may have any numbers.
     fn solve_all(a: &mut [Self], b: &mut [Self], n: usize, k: usize, team: &dyn Team) -> Result<()> {
         let parts = b.chunks_exact_mut((n * k).max(1));
         a.chunks_exact_mut((n * n).max(1)).zip(parts).try_for_each(|(a, b)| Self::solve(a, b, n, k, team))
     }
 
-    /// Computes the inverse of each `n` by `n` matrix of the stack `a` in the stack `x`, which may have any content before.
-    /// Overwrites `a` with any numbers. The inverse of a matrix does not depend on the other matrices, nor on its place in
-    /// the stack. Fails like `solve_all` does.
+    /// Computes the inverse of each `n` by `n` matrix of the stack `a` in the stack `x`, which may have any content
+    /// before. Overwrites `a` with any numbers. The inverse of a matrix does not depend on the other matrices, nor on
+    /// its place in the stack. Fails like `solve_all` does.
     fn inverse_all(a: &mut [Self], x: &mut [Self], n: usize, team: &dyn Team) -> Result<()> {
         let size = (n * n).max(1);
         a.chunks_exact_mut(size).zip(x.chunks_exact_mut(size)).try_for_each(|(a, x)| Self::inverse(a, x, n, team))

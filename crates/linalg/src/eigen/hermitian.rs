@@ -85,7 +85,8 @@ where
     f64::from(faer::traits::math_utils::real(x))
 }
 
-/// Computes the eigenvalues and eigenvectors of a matrix of at least [`LEAST`] rows. Overwrites the lower triangle of `a`.
+/// Computes the eigenvalues and eigenvectors of a matrix of at least [`LEAST`] rows. Overwrites the lower triangle of
+/// `a`.
 fn vectors<T: Scalar + ComplexField>(set: Set, a: &mut [T], w: &mut [f64], v: &mut [T], n: usize) -> Result<()>
 where
     f64: From<RealOf<T>>,

@@ -1,4 +1,5 @@
-//! Tests of the eigenvectors of Hermitian matrices: residuals, orthogonality and order, for matrices of many structures.
+//! Tests of the eigenvectors of Hermitian matrices: residuals, orthogonality and order, for matrices of many
+//! structures.
 
 use super::divide;
 use crate::{

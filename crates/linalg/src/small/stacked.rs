@@ -3,8 +3,8 @@
 //! The rows of a room hold the rows of the matrix, followed by the elements of the right-hand sides in this row. The
 //! elimination therefore applies to the right-hand sides too, and only the back substitution remains to be done.
 //!
-//! Each element is the result of one chain of operations: the multiples of the pivot rows are subtracted in the order of
-//! the pivots. The functions in `single` have the same chains.
+//! Each element is the result of one chain of operations: the multiples of the pivot rows are subtracted in the order
+//! of the pivots. The functions in `single` have the same chains.
 
 use super::lanes::{Lanes, Mask, Vector, WIDTH};
 use crate::{lu::PRODUCTS, scale::ORDINARY_RANGE};
@@ -221,8 +221,8 @@ pub fn pivots(a: &[Lanes], n: usize, l: usize) -> impl Iterator<Item = f64> + Cl
 }
 
 /// Copies up to eight matrices into lanes: `n` rows, whose elements go to the places from `start` on of rows of `w`
-/// elements. `from` has the matrices, column by column. Lanes without a matrix get the last one. Returns the bits of the
-/// matrices with elements that need scaling, or that are infinite or NaN.
+/// elements. `from` has the matrices, column by column. Lanes without a matrix get the last one. Returns the bits of
+/// the matrices with elements that need scaling, or that are infinite or NaN.
 #[inline(always)]
 pub fn load<V: Vector>(a: &mut [Lanes], from: &[f64], [n, columns]: [usize; 2], w: usize, start: usize) -> u8 {
     let size = n * columns;

@@ -52,7 +52,7 @@ pub struct Step<'a> {
 }
 
 /// The sum of the eight numbers of each vector.
-#[inline(never)] // if it is inlined, the compiler turns the vectors around in the loop over the rows
+#[inline(never)] // when it is inlined, the compiler transposes the vectors in the loop over the rows
 fn sums_of(sums: &[Lanes; GROUP]) -> [f64; GROUP] {
     sums.map(|Lanes(s)| ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
 }
