@@ -117,8 +117,7 @@ impl Mask {
         self.0.iter().fold(false, |any, is| any | is)
     }
 
-    /// Selects the number of `yes` in lanes where the condition holds, and the number of `no` in
-    /// the other lanes.
+    /// Selects the number of `yes` in lanes where the condition holds, and the number of `no` in the other lanes.
     #[inline(always)]
     pub fn choose(self, yes: Lanes, no: Lanes) -> Lanes {
         let mut out = no.0;

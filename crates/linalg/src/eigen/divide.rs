@@ -1,5 +1,5 @@
-//! Divide and conquer for the eigenvectors of symmetric tridiagonal matrices: a matrix is split into two halves plus a
-//! matrix of rank one.
+//! Divide and conquer for the eigenvectors of symmetric tridiagonal matrices. A matrix is split into a block-diagonal
+//! matrix of two blocks, the halves, and a matrix of rank one.
 
 use super::{merge, ql};
 use crate::{Failure, Result, instructions::Set, room::list};

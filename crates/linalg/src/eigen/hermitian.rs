@@ -113,8 +113,7 @@ where
     })?
 }
 
-/// Computes the eigenvalues and eigenvectors of the Hermitian tridiagonal matrix on and below the
-/// diagonal of `a`.
+/// Computes the eigenvalues and eigenvectors of the Hermitian tridiagonal matrix on and below the diagonal of `a`.
 ///
 /// A diagonal matrix `p` of numbers of magnitude 1 (the phases) makes `p* a p` real. The
 /// eigenvectors of this real matrix are multiplied by `p`.

@@ -1,9 +1,9 @@
 //! Joins the eigenvalues and eigenvectors of two halves of a symmetric tridiagonal matrix.
 //!
-//! In the basis of the eigenvectors of the halves, the matrix is a diagonal matrix plus a matrix of
-//! rank one. If an element of the rank-one vector is negligible, or if two diagonal elements are
-//! nearly equal, an eigenvalue of the halves is kept (deflated). The other eigenvalues are roots of
-//! the secular equation, and their eigenvectors are products of two matrices.
+//! In the basis of the eigenvectors of the halves, the matrix is a diagonal matrix plus a matrix of rank one. If an
+//! element of the rank-one vector is negligible, or if two diagonal elements are nearly equal, an eigenvalue of a half
+//! is also an eigenvalue of the whole matrix up to rounding (it is deflated). The other eigenvalues are roots of the
+//! secular equation, and their eigenvectors are products of two matrices.
 
 use super::{divide::Room, secular};
 use crate::{
@@ -46,8 +46,7 @@ fn two_columns(q: &mut [f64], stride: usize, n: usize, i: usize, j: usize) -> (&
     if i < j { (a, b) } else { (b, a) }
 }
 
-/// A rank-one update of a diagonal matrix, `diag(d) + rho z z'`, in the basis of the columns of
-/// `q`.
+/// A rank-one update of a diagonal matrix, `diag(d) + rho z z'`, in the basis of the columns of `q`.
 struct Update<'a> {
     d: &'a mut [f64],
     z: &'a mut [f64],
@@ -57,9 +56,8 @@ struct Update<'a> {
 }
 
 impl Update<'_> {
-    /// Rotates the columns `i` and `j` of `q` so that `z[i]` becomes 0. The rotation creates an
-    /// off-diagonal element, which is ignored. If this element would exceed `tolerance`, does
-    /// nothing and returns false.
+    /// Rotates the columns `i` and `j` of `q` so that `z[i]` becomes 0. The rotation creates an off-diagonal element,
+    /// which is ignored. If this element would exceed `tolerance`, does nothing and returns false.
     fn rotate(&mut self, i: usize, j: usize, tolerance: f64) -> bool {
         let length = self.z[i].hypot(self.z[j]);
         let (cosine, sine) = (self.z[j] / length, -self.z[i] / length);
@@ -81,9 +79,9 @@ impl Update<'_> {
         true
     }
 
-    /// Moves the kept indices to the beginning of `places`, in the order of ascending `d`, and the
-    /// indices of deflated eigenvalues to the end. Returns the number of kept indices. `places`
-    /// must hold all indices in the order of ascending `d`.
+    /// Moves the indices of deflated eigenvalues to the end of `places`, and keeps the others at the beginning, in the
+    /// order of ascending `d`. Returns the number of kept indices. `places` must hold all indices, in the order of
+    /// ascending `d`.
     fn deflate(&mut self, places: &mut [usize], deflated: &mut [usize], rho: f64) -> usize {
         let largest = self.d.iter().fold(rho, |largest, d| largest.max(d.abs()));
         let tolerance = 8.0 * f64::EPSILON * largest;
@@ -116,11 +114,10 @@ impl Update<'_> {
     }
 }
 
-/// Joins two halves of a symmetric tridiagonal matrix. `d` has the eigenvalues of both halves, with
-/// `half` eigenvalues of the first half in front. The columns of `q` are the eigenvectors, with
-/// zeros in the rows of the other half. `off` is the off-diagonal element between the halves; its
-/// magnitude was subtracted from the diagonal elements on both sides. Overwrites `d` with the
-/// eigenvalues of the whole matrix, in ascending order, and `q` with its eigenvectors.
+/// Joins two halves of a symmetric tridiagonal matrix. `d` has the eigenvalues of both halves, with `half` eigenvalues
+/// of the first half in front. The columns of `q` are the eigenvectors, with zeros in the rows of the other half. `off`
+/// is the off-diagonal element between the halves; its magnitude was subtracted from the diagonal elements on both
+/// sides. Overwrites `d` with the eigenvalues of the whole matrix, in ascending order, and `q` with its eigenvectors.
 pub fn merge(
     set: Set,
     d: &mut [f64],
@@ -180,8 +177,7 @@ pub fn merge(
         to.copy_from_slice(&q[i * stride..][..n]);
     }
 
-    // sorts the eigenvalues; before, the roots have the indices below `k`, followed by the deflated
-    // eigenvalues
+    // sorts the eigenvalues; before, the roots have the indices below `k`, followed by the deflated eigenvalues
     let values = squares;
     (0..k).for_each(|j| values[j] = origins[j] + distances[j]);
     (k..n).for_each(|j| values[j] = d[deflated[j - k]]);

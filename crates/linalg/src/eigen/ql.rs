@@ -12,9 +12,8 @@ pub const LARGEST: usize = 32;
 /// Maximum number of sweeps for one eigenvalue. Two are usual.
 const MOST: usize = 100;
 
-/// After this number of sweeps for one eigenvalue, an off-diagonal element counts as 0 up to the
-/// rounding error of the matrix's largest element. Before, the limit is the rounding error of the
-/// neighbouring diagonal elements.
+/// After this number of sweeps for one eigenvalue, an off-diagonal element counts as 0 up to the rounding error of the
+/// matrix's largest element. Until then, the limit is the rounding error of the neighbouring diagonal elements.
 const PATIENT: usize = 40;
 
 /// The order of the rows and columns may be reversed before the first sweep for an eigenvalue, and
@@ -63,8 +62,7 @@ versions! {
                 if end == first {
                     break;
                 }
-                // puts small elements first, because otherwise rounding errors of large elements
-                // exceed the shift
+                // puts small elements first: otherwise the shift is lost in the rounding errors of large elements
                 if count % REVERSE == 0 && d[end].abs() + e[end - 1].abs() < d[first].abs() + e[first].abs() {
                     reverse(&mut d[first..=end], &mut e[first..end], &mut v[first * n..(end + 1) * n]);
                 }
@@ -75,8 +73,7 @@ versions! {
                 if count > MOST {
                     return false;
                 }
-                // the shift is the eigenvalue of the first 2 by 2 block that is nearer to the
-                // block's first element
+                // the shift is the eigenvalue of the first 2 by 2 block that is nearer to the block's first element
                 let half = (d[first + 1] - d[first]) / (2.0 * e[first]);
                 let shift = half + length(half, 1.0).copysign(half);
                 let mut g = d[end] - d[first] + e[first] / shift;

@@ -1,27 +1,23 @@
-//! Eigenvalues and eigenvectors of a diagonal matrix plus a matrix of rank one, by the secular
-//! equation.
+//! Eigenvalues and eigenvectors of a diagonal matrix plus a matrix of rank one, by the secular equation.
 //!
-//! The matrix is `diag(poles) + rho z z'` with ascending poles, `rho > 0`, and no zeros in `z`. Its
-//! eigenvalues are the roots of `f(x) = 1 / rho + sum of z_i^2 / (pole_i - x)`. One root lies
-//! between each pole and the next pole, and one root lies above the last pole.
+//! The matrix is `diag(poles) + rho z z'` with ascending poles, `rho > 0`, and no zeros in `z`. Its eigenvalues are the
+//! roots of `f(x) = 1 / rho + sum of z_i^2 / (pole_i - x)`. One root lies between each pole and the next pole, and one
+//! root lies above the last pole.
 //!
-//! A root is stored as the nearer of its neighbouring poles, the origin, and the distance from this
-//! pole. The differences between roots and poles are therefore accurate, even if a root and a pole
-//! are equal as doubles.
+//! A root is stored as the nearer of its neighbouring poles (the origin) and the distance from this pole. The
+//! differences between roots and poles are therefore accurate, even if a root and a pole are equal as doubles.
 
 use crate::{
     instructions::versions,
     lanes::{LANES, Lanes, Mask},
 };
 
-/// Maximum number of iterations for one root. From iteration `SLOW` on, every second iteration
-/// halves the number of doubles in the root's bracket. This number is at most 2^64, so every root
-/// is found.
+/// Maximum number of iterations for one root. From iteration `SLOW` on, every second iteration halves the number of
+/// doubles in the root's bracket. This number is at most 2^64, so every root is found.
 const MOST: usize = SLOW + 2 * 66;
 const SLOW: usize = 10;
 
-/// The sum over the poles below the root (`psi`), the sum over the poles above it (`phi`), and
-/// their derivatives.
+/// The sum over the poles below the root (`psi`), the sum over the poles above it (`phi`), and their derivatives.
 struct Sums {
     psi: Lanes,
     of_psi: Lanes,
@@ -29,8 +25,7 @@ struct Sums {
     of_phi: Lanes,
 }
 
-/// Sums of `z_i^2 / (pole_i - x)` at `x = origin + distance`. The lanes belong to the roots
-/// `first`, `first + 1`, ...
+/// Sums of `z_i^2 / (pole_i - x)` at `x = origin + distance`. The lanes belong to the roots `first`, `first + 1`, ...
 #[inline(always)]
 fn sums(poles: &[f64], squares: &[f64], first: usize, origin: Lanes, distance: Lanes) -> Sums {
     let zero = Lanes::all(0.0);
@@ -73,8 +68,8 @@ fn smaller_root(a: Lanes, b: Lanes, c: Lanes) -> Lanes {
     above / below
 }
 
-/// A number between `low` and `high`, neither of which is on the other side of 0: their mean or,
-/// with `by_bits`, the number with equally many doubles on both sides.
+/// A number between `low` and `high`, which must not have opposite signs: their mean or, with `by_bits`, the number
+/// with equally many doubles on both sides.
 #[inline(always)]
 fn middle(low: Lanes, high: Lanes, by_bits: bool) -> Lanes {
     if !by_bits {
@@ -89,9 +84,8 @@ fn middle(low: Lanes, high: Lanes, by_bits: bool) -> Lanes {
 }
 
 versions! {
-    /// Computes up to eight roots, from root `first` on, as origins and distances. `squares` are
-    /// the squares of the elements of `z`, and `sum` is their sum. `origins` and `distances` have
-    /// one element per root.
+    /// Computes up to eight roots, from root `first` on, as origins and distances. `squares` are the squares of the
+    /// elements of `z`, and `sum` is their sum. `origins` and `distances` have one element per root.
     pub fn roots(
         poles: &[f64], squares: &[f64], rho: f64, sum: f64, first: usize, origins: &mut [f64], distances: &mut [f64],
     ) {
@@ -166,19 +160,18 @@ versions! {
         distances.copy_from_slice(&distance.0[..count]);
     }
 
-    /// Computes the weights of up to eight poles, from pole `first` on. They are the squares of the
-    /// elements of `sqrt(rho) z` for the vector `z` whose exact roots are the given roots.
+    /// Computes the weights of up to eight poles, from pole `first` on. They are the squares of the elements of
+    /// `sqrt(rho) z` for the vector `z` with which the given roots are exact.
     ///
-    /// The eigenvectors of the matrix with this `z` are orthogonal to working precision, even if
-    /// the roots are not accurate (M. Gu and S. Eisenstat, SIAM J. Matrix Anal. Appl. 15, 1994).
+    /// The eigenvectors of the matrix with this `z` are orthogonal to working precision, even if the roots are not
+    /// accurate (M. Gu and S. Eisenstat, SIAM J. Matrix Anal. Appl. 15, 1994).
     pub fn weights(poles: &[f64], origins: &[f64], distances: &[f64], first: usize, weights: &mut [f64]) {
         let (k, count) = (poles.len(), weights.len());
         let end = first + count;
         let own = Lanes::from_fn(|l| poles[first + l.min(count - 1)]);
         let lane = Lanes::from_fn(|l| l as f64);
         let to_root = |j: usize| (own - Lanes::all(origins[j])) - Lanes::all(distances[j]);
-        // divides the distance to each root by the distance to the pole behind the root, so every
-        // factor is at most 1
+        // divides the distance to each root by the distance to the pole behind the root, so every factor is at most 1
         let mut product = to_root(k - 1);
         for (j, &pole) in poles[..first].iter().enumerate() {
             product = product * (to_root(j) / (own - Lanes::all(pole)));

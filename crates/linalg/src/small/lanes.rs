@@ -1,5 +1,4 @@
-//! Eight numbers at a time: one element of each of eight matrices, or eight elements of a row of
-//! one matrix.
+//! Eight numbers at a time: one element of each of eight matrices, or eight elements of a row of one matrix.
 //!
 //! [`Vector`] has an implementation for each instruction set, because compilers generate slow code
 //! for comparisons of arrays. No implementation fuses multiplications and subtractions, because not
@@ -67,8 +66,7 @@ pub trait Vector: Copy {
     /// The lanes in which `self == other`.
     fn equals(self, other: Self) -> Self::Mask;
 
-    /// The numbers of `other` in the lanes of the mask, and the numbers of `self` in the other
-    /// lanes.
+    /// The numbers of `other` in the lanes of the mask, and the numbers of `self` in the other lanes.
     fn replaced(self, mask: Self::Mask, other: Self) -> Self;
 }
 

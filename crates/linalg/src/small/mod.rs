@@ -22,9 +22,8 @@ use crate::{Determinant, Result, SMALL, Team, instructions::Set, lu, room::list}
 use groups::Sizes;
 use lanes::Lanes;
 
-/// Maximum number of elements of eight matrices with their right-hand sides that are solved at a
-/// time. More elements would have to be read from the second-level cache again and again, which is
-/// slow.
+/// Maximum number of elements of eight matrices with their right-hand sides that are solved at a time. More elements
+/// would have to be read from the second-level cache again and again, which is slow.
 const ELEMENTS: usize = 1280;
 
 /// Solves the systems of a stack; see [`crate::Scalar::solve_all`].

@@ -1,7 +1,6 @@
 //! LU factorizations of one matrix at a time. The results have the same bits as in `stacked`.
 //!
-//! A room holds the rows of the matrix and of the right-hand sides, each padded with zeros to
-//! blocks of eight elements.
+//! A room holds the rows of the matrix and of the right-hand sides, each padded with zeros to blocks of eight elements.
 
 use super::{
     lanes::{Lanes, Vector, WIDTH},
@@ -20,9 +19,8 @@ fn element(row: &[Lanes], j: usize) -> f64 {
     row[j / WIDTH].0[j % WIDTH]
 }
 
-/// Eliminates the elements below the diagonal of a matrix, in `n` rows of `w` blocks. Afterwards
-/// the elements above the diagonal belong to the upper factor. Returns the sign of the permutation
-/// of the rows, or `None` if a pivot is 0.
+/// Eliminates the elements below the diagonal of a matrix, in `n` rows of `w` blocks. Afterwards the elements above the
+/// diagonal belong to the upper factor. Returns the sign of the permutation of the rows, or `None` if a pivot is 0.
 #[inline(always)]
 pub fn eliminate<V: Vector>(a: &mut [Lanes], n: usize, w: usize) -> Option<f64> {
     let mut sign = 1.0;

@@ -200,9 +200,8 @@ fn substitute_columns<V: Vector, const C: usize>(
     }
 }
 
-/// The product of the sign and the diagonal elements of each matrix, and the bits of the matrices
-/// with an intermediate product close to the limits of doubles. The matrices are in rows of `n`
-/// elements.
+/// The product of the sign and the diagonal elements of each matrix, and the bits of the matrices with an intermediate
+/// product close to the limits of doubles. The matrices are in rows of `n` elements.
 #[inline(always)]
 pub fn products<V: Vector>(a: &[Lanes], n: usize, sign: V) -> (V, u8) {
     let (least, most) = (V::splat(PRODUCTS.start), V::splat(PRODUCTS.end));

@@ -38,9 +38,8 @@ fn solutions(set: Set, a: &[f64], b: &[f64], n: usize, k: usize) -> Result<Vec<f
 /// Stacks of these numbers of matrices are tested. Matrices that are left over from a group of eight may be alone.
 const STACKS: [usize; 5] = [1, 7, 8, 9, 20];
 
-/// Compares the results for a stack, `each` numbers per matrix, with the results for parts of the
-/// stack: the first matrices, and the last nine with every instruction set. `of_part` computes the
-/// results for some of the matrices.
+/// Compares the results for a stack, `each` numbers per matrix, with the results for parts of the stack: the first
+/// matrices, and the last nine with every instruction set. `of_part` computes the results for some of the matrices.
 fn compare_parts(stack: &[f64], each: usize, of_part: impl Fn(Set, Range<usize>) -> Vec<f64>) {
     let matrices = stack.len() / each;
     let first = STACKS.iter().filter(|&&some| some < matrices).map(|&some| (Set::best(), 0..some));
@@ -186,9 +185,8 @@ fn permutations_and_ties() {
     }
 }
 
-/// Changes one matrix of a stack to an unusual one: with a zero row, with two equal rows, zero,
-/// with NaN, with infinity, with large numbers, with small numbers, or with both large and small
-/// columns.
+/// Changes one matrix of a stack to an unusual one: with a zero row, with two equal rows, zero, with NaN, with
+/// infinity, with large numbers, with small numbers, or with both large and small columns.
 fn unusual(a: &mut [f64], n: usize, kind: usize) {
     match kind {
         0 => a.iter_mut().step_by(n).for_each(|x| *x = 0.0),

@@ -15,7 +15,7 @@ pub struct Avx512(__m512d);
 #[derive(Clone, Copy)]
 pub struct Bits([__m256d; 2]);
 
-/// Values of intrinsics.
+/// Evaluates an expression of intrinsics.
 macro_rules! intrinsic {
     ($e:expr) => {
         // SAFETY: `sets` calls the functions of a type only if the processor has its instruction set. Intrinsics that

@@ -1,11 +1,9 @@
-//! Reduction of real matrices to bidiagonal form by reflections, in one pass over the matrix for
-//! each column.
+//! Reduction of real matrices to bidiagonal form by reflections, in one pass over the matrix for each column.
 //!
-//! G. W. Howell, J. W. Demmel, C. T. Fulton, S. Hammarling and K. Marmol, "Cache efficient
-//! bidiagonalization using BLAS 2.5 operators", ACM Transactions on Mathematical Software 34
-//! (2008). The reflections of a step are applied to the rest of the matrix in the pass of the next
-//! step, which also computes both products with the rest that the next step needs. Most of the time
-//! is for reading and writing the rest, so one pass instead of two saves nearly half of it.
+//! G. W. Howell, J. W. Demmel, C. T. Fulton, S. Hammarling and K. Marmol, "Cache efficient bidiagonalization using BLAS
+//! 2.5 operators", ACM Transactions on Mathematical Software 34 (2008). The reflections of a step are applied to the
+//! rest of the matrix in the pass of the next step, which also computes both products with the rest that the next step
+//! needs. Most of the time is for reading and writing the rest, so one pass instead of two saves nearly half of it.
 
 use crate::{
     Result,
@@ -39,8 +37,7 @@ pub struct Step<'a> {
     z: &'a [Eight],
     /// The product of the rest and the row `v`, which the pass computes.
     next: &'a mut [Eight],
-    /// The product of the left reflection and the rest: at first of the previous step, then of this
-    /// step.
+    /// The product of the left reflection and the rest: at first of the previous step, then of this step.
     y: &'a mut [f64],
     /// The right reflection of the previous step. The pass replaces it by the row of the matrix.
     v: &'a mut [f64],
@@ -165,9 +162,8 @@ fn aligned(room: &[f64]) -> usize {
     }
 }
 
-/// Computes the bidiagonal form of an `m` by `n` matrix with `m >= n`: the diagonal, and the
-/// `n - 1` elements above it. The magnitude of the largest element must be between 2^-200 and
-/// 2^200.
+/// Computes the bidiagonal form of an `m` by `n` matrix with `m >= n`: the diagonal, and the `n - 1` elements above it.
+/// The magnitude of the largest element must be between 2^-200 and 2^200.
 pub fn reduce(set: Set, a: &[f64], m: usize, n: usize, diagonal: &mut [f64], above: &mut [f64]) -> Result<()> {
     // columns that are a large power of two apart would share few lines of the cache
     let stride = m.next_multiple_of(LANES) + if m.next_multiple_of(512) - m < LANES { LANES } else { 0 };

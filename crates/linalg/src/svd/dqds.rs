@@ -1,10 +1,8 @@
-//! Singular values of bidiagonal matrices, by the differential quotient difference algorithm with
-//! shifts (dqds).
+//! Singular values of bidiagonal matrices, by the differential quotient difference algorithm with shifts (dqds).
 //!
-//! K. V. Fernando and B. N. Parlett, "Accurate singular values and differential qd algorithms",
-//! Numerische Mathematik 67 (1994), and for the shifts B. N. Parlett and O. A. Marques, "An
-//! implementation of the dqds algorithm (positive case)", Linear Algebra and its Applications 309
-//! (2000).
+//! K. V. Fernando and B. N. Parlett, "Accurate singular values and differential qd algorithms", Numerische Mathematik
+//! 67 (1994), and for the shifts B. N. Parlett and O. A. Marques, "An implementation of the dqds algorithm (positive
+//! case)", Linear Algebra and its Applications 309 (2000).
 //!
 //! A sweep replaces the matrix by another bidiagonal matrix, whose squared singular values are
 //! smaller by the shift. Only the squares of the elements are stored. The shift must not exceed the
@@ -13,8 +11,7 @@
 
 use crate::{Failure, Result, room::list, scale};
 
-/// The square of an off-diagonal element counts as 0 if it is at most this fraction of an
-/// eigenvalue: (16 eps)^2.
+/// The square of an off-diagonal element counts as 0 if it is at most this fraction of an eigenvalue: (16 eps)^2.
 const NEGLIGIBLE: f64 = 256.0 * f64::EPSILON * f64::EPSILON;
 
 /// The binary exponent of the largest element during the iteration. Products of four elements do
@@ -24,15 +21,13 @@ const EXPONENT: i32 = 248;
 /// Maximum number of sweeps for each singular value. Four are usual; small clusters need up to 80.
 const MOST: usize = 250;
 
-/// The terms that are left out of the squared norm of an approximate eigenvector are about this
-/// fraction of it.
+/// The terms that are left out of the squared norm of an approximate eigenvector are about this fraction of it.
 const LEFT_OUT: f64 = 0.05;
 
-/// If the squared norm is larger, the vector is not a good approximation.
+/// If the squared norm is larger than this, the vector is not a good approximation.
 const LARGEST_NORM: f64 = 0.563;
 
-/// Upper bounds of the smallest eigenvalue: a sweep computes one for each row. A bound that no
-/// sweep computed is NaN.
+/// Upper bounds of the smallest eigenvalue: a sweep computes one for each row. A bound that no sweep computed is NaN.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// The bounds of the last three rows, the last one first.
@@ -50,8 +45,7 @@ impl Bounds {
         Bounds { last: without(self.last), least: without(self.least) }
     }
 
-    /// A shift for a matrix of at least three rows. It is close to the smallest eigenvalue, and
-    /// seldom larger.
+    /// A shift for a matrix of at least three rows. It is close to the smallest eigenvalue, and seldom larger.
     fn shift(self, q: &[f64], e: &[f64]) -> f64 {
         let n = q.len();
         let ([last, ..], [least, others, _]) = (self.last, self.least);
@@ -94,8 +88,7 @@ struct Squares {
     next_e: Vec<f64>,
 }
 
-/// A part of the matrix between off-diagonal elements that count as 0. The sum of its shifts is
-/// `shift + error`.
+/// A part of the matrix between off-diagonal elements that count as 0. The sum of its shifts is `shift + error`.
 #[derive(Clone, Copy)]
 struct Block {
     start: usize,
@@ -116,9 +109,8 @@ impl Block {
     }
 }
 
-/// Computes the singular values of an upper bidiagonal matrix in descending order. `s` has the
-/// diagonal, and is overwritten with the singular values. `e` has the elements above the diagonal.
-/// The signs of elements do not matter.
+/// Computes the singular values of an upper bidiagonal matrix in descending order. `s` has the diagonal, and is
+/// overwritten with the singular values. `e` has the elements above the diagonal. The signs of elements do not matter.
 pub fn singular_values(s: &mut [f64], e: &[f64]) -> Result<()> {
     let n = s.len();
     if !s.iter().chain(e).all(|x| x.is_finite()) {
@@ -182,8 +174,7 @@ impl Squares {
                     bounds = Bounds::UNKNOWN;
                     continue;
                 }
-                // eigenvalues split off at the end of the matrix; the smallest ones should split
-                // off first
+                // eigenvalues split off at the end of the matrix; the smallest ones should split off first
                 if 1.5 * q[0] < q[n - 1] {
                     q.reverse();
                     e[..n - 1].reverse();
@@ -198,7 +189,7 @@ impl Squares {
                     if least >= 0.0 && bounds.last[0] >= 0.0 {
                         break;
                     }
-                    // if the shift is too large for the last row only, the bound of this row is the
+                    // if the shift is too large for the last row only, the negative bound of this row estimates the
                     // excess
                     let nearer = (tau + least) * (1.0 - 4.0 * f64::EPSILON);
                     tau = match tries {
@@ -241,8 +232,7 @@ fn sweep(q: &[f64], e: &[f64], next_q: &mut [f64], next_e: &mut [f64], tau: f64)
     let n = q.len();
     let mut d = q[0] - tau;
     let mut step = |i: usize, d: f64| {
-        // multiplies before dividing: a quotient might overflow, and the next bound would have to
-        // wait for it
+        // multiplies before dividing: a quotient might overflow, and the next bound would have to wait for it
         let sum = d + e[i];
         next_q[i] = sum;
         next_e[i] = e[i] * q[i + 1] / sum;

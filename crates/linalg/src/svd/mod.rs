@@ -1,6 +1,5 @@
-//! Singular value decomposition. faer computes singular vectors. Singular values without vectors
-//! are computed by dqds from a bidiagonal form, which this crate computes for real matrices, and
-//! faer for complex ones.
+//! Singular value decomposition. faer computes singular vectors. Singular values without vectors are computed by dqds
+//! from a bidiagonal form, which this crate computes for real matrices, and faer for complex ones.
 
 mod bidiagonal;
 mod dqds;

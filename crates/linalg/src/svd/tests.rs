@@ -96,8 +96,7 @@ fn bidiagonal_matrices_of_every_structure() {
     }
 }
 
-/// The product of the singular values equals the product of the diagonal, so the small ones must be
-/// accurate too.
+/// The product of the singular values equals the product of the diagonal, so the small ones must be accurate too.
 #[test]
 fn small_singular_values_are_accurate() {
     for n in [2, 3, 5, 20, 60, 200] {

@@ -62,8 +62,7 @@ fn triangle<T: Scalar + ComplexField>(mut a: Vec<T>, m: usize, n: usize) -> Resu
     Ok(a)
 }
 
-/// Reduces the matrix to bidiagonal form by faer. Stores the magnitudes of the diagonal and of the
-/// elements above it.
+/// Reduces the matrix to bidiagonal form by faer. Stores the magnitudes of the diagonal and of the elements above it.
 fn by_faer<T: Scalar + ComplexField>(
     a: &mut [T],
     m: usize,
