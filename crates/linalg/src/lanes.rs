@@ -16,7 +16,7 @@ pub struct Lanes(pub [f64; LANES]);
 #[derive(Clone, Copy, Debug)]
 pub struct Mask([bool; LANES]);
 
-// The loops have a fixed length, so the compiler turns each of them into one instruction or a few.
+// The loops have a fixed length, so the compiler turns each of them into one or a few instructions.
 macro_rules! by_lane {
     ($($trait:ident $method:ident $operator:tt)*) => {$(
         impl $trait for Lanes {

@@ -34,9 +34,9 @@ pub fn subtract<V: Vector>(x: &mut [Lanes], factor: V, y: &[Lanes]) {
     }
 }
 
-/// Eliminates the elements below the diagonal of eight matrices, in rows of `w` elements.
-/// Afterwards the elements above the diagonal belong to the upper factor. After its first pivot of
-/// 0, a singular matrix may have any numbers. `N` is `n`, or 0 for code that accepts any `n`.
+/// Eliminates the elements below the diagonal of eight matrices, in rows of `w` elements. Afterwards the elements above
+/// the diagonal belong to the upper factor. After its first pivot of 0, a singular matrix has unspecified elements. `N`
+/// is `n`, or 0 for code that accepts any `n`.
 #[inline(always)]
 pub fn eliminate<V: Vector, const N: usize>(a: &mut [Lanes], n: usize, w: usize) -> Eliminated<V> {
     let n = constant::<N>(n);

@@ -73,7 +73,7 @@ fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |largest, x| x.abs().max(largest))
 }
 
-/// The largest element of `a x - b`, relative to those of `a` and `x`.
+/// The largest element of `a x - b`, relative to `n` times the product of the largest elements of `a` and `x`.
 fn residual(a: &[f64], x: &[f64], b: &[f64], n: usize) -> f64 {
     let element = |j: usize, i: usize| {
         let product: f64 = (0..n).map(|l| a[l * n + i] * x[j * n + l]).sum();
