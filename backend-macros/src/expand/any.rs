@@ -290,8 +290,7 @@ impl Expand<'_> {
                 fn fused_input<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<&'a dyn ::core::any::Any> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.fused_input(x),)*
-                                               // an array of another backend: the ops return an error for it, as in
-                                               // `host_view`
+                        // an array of another backend: the ops return an error for it, as in `host_view`
                         _ => None,
                     }
                 }

@@ -400,7 +400,7 @@ impl Expand<'_> {
         }
         let rt = self.rt();
         let run = quote!(#rt::located(args.run_row(Self::ROW), (::core::file!(), ::core::line!()))?);
-        // the dtype of a sum may be narrower than that of the entry's result
+        // the call may request a sum in a narrower dtype than the entry's result
         let is_sum = matches!(op.result, Out::One(Elem::Sum));
         let all = quote!(return #run.ok_or(#rt::Error::unsupported(Self::INFO.name, <B as #rt::Arrays>::NAME)););
         let some = quote!(if let Some(result) = #run { return Ok(result); });

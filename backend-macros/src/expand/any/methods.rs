@@ -163,7 +163,7 @@ impl Expand<'_> {
         quote!(match #on { #watched #entered #(#arms)* #rest })
     }
 
-    /// Returns whether the row's entry may overwrite the array of a parameter, if the array is given by value.
+    /// Returns whether the row's entry may overwrite the array of a parameter, if the array is passed by value.
     fn gives(&self, op: &Op, param: &Param) -> bool {
         match param.kind {
             Kind::Operand(..) => !self.entries(op).is_empty() || self.is_generic(op),
