@@ -18,8 +18,8 @@ use crate::{
 };
 use std::any::Any;
 
-/// A backend chosen at run time. It implements [`Backend`](crate::Backend) itself. A call takes longer than on a backend
-/// whose type is known: about 40 ns for an elementwise op on the CPU.
+/// A backend chosen at run time. It implements [`Backend`](crate::Backend) itself. Each call has an additional cost:
+/// about 40 ns for an elementwise op on the CPU.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AnyBackend {
@@ -174,8 +174,8 @@ impl Arrays for AnyBackend {
 
     fn run_row(&self, row: &'static Row, call: &mut entry::Call<'_, '_>) -> Result<Outputs> {
         match row.generic {
-            // the ops of which the row is composed pass through the function of an intercepted backend; a watched
-            // backend is told of the row
+            // the ops that compose the row pass through the function of an intercepted backend; a watched backend
+            // receives the row itself, to report it
             Some(generic) if !matches!(self, AnyBackend::Watched(_)) && !self.library_has_entry(row) => {
                 generic(self, call).map_err(|why| why.within(call.op))
             }

@@ -47,7 +47,7 @@ pub fn search(text: &str) -> Vec<&'static OpInfo> {
     found.into_iter().map(|(_, op)| op).collect()
 }
 
-/// Rank of an op in a search; a lower rank is a better match. `None` if the op does not match every word.
+/// Rank of an op in a search; a lower rank is a better match. `None` if the op does not match all words.
 fn rank(op: &OpInfo, words: &[&str]) -> Option<u8> {
     let names = || std::iter::once(op.name).chain(op.aliases.iter().copied()).chain([op.numpy]);
     let of_word = |word: &&str| {

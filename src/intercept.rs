@@ -24,9 +24,9 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! The backend is an [`AnyBackend`], whatever its library, so a program that uses it is compiled once for all functions.
-//! Ops that are written in terms of other ops reach the function as these ops, and so do formulas. Copies from and to
-//! the host, `asarray` included, do not reach it, because they are no ops on arrays.
+//! The backend is an [`AnyBackend`], whatever its library, so a program that uses it is compiled only once, for all
+//! functions. Ops that are composed of other ops reach the function as these ops, and so do formulas. Copies from and
+//! to the host, including `asarray`, do not reach the function, because they are not ops on arrays.
 
 pub use crate::runtime::entry::{Arg, ArrayMut, ArrayRef, ArrayValue, Call, IndexItem, Outputs, Row};
 

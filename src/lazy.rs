@@ -1,6 +1,6 @@
 //! Formulas written with operators instead of the macro `expr!`. A formula consists of a tree of ops, and of leaves:
-//! the arrays and scalars that the ops read. The trees are the same as those of the macro, but here each subformula
-//! stores its own leaves.
+//! the arrays and scalars that the ops read. The trees are the same as for the macro, but here each subformula stores
+//! its own leaves.
 
 use crate::{
     ArrayAttributes, Arrays, Axes, Complex, Element, Result, ops,

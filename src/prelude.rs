@@ -1,8 +1,8 @@
 //! The names that most programs need: `use backends::prelude::*;`.
 //!
 //! The prelude has the traits of the ops and of arrays, the dtype bounds, the backends, the macros for formulas and
-//! indexing, and the types of options and results. It leaves common names alone: `Result`, `Error`, `Index`, `Slice` and
-//! `Value` are not in it, and neither are modules and functions, such as [`lazy`](crate::lazy()) and
+//! indexing, and the types of options and results. It leaves common names alone: `Result`, `Error`, `Index`, `Slice`
+//! and `Value` are not in it, and neither are modules and functions, such as [`lazy`](crate::lazy()) and
 //! [`call`](crate::call). It can therefore be used beside `std`, `ndarray::prelude` and `num_traits`.
 
 // formulas and indexing
@@ -36,7 +36,7 @@ pub use crate::{
     Bits, Complex, DType, Element, Float, Integer, Numeric, Ordered, Precision, Real, RealNumeric, WideFloat, bf16, f16,
 };
 
-// arrays whose dtype or backend is known at run time, and arrays in the host's memory
+// arrays whose dtype or backend is known only at run time, and arrays in host memory
 #[doc(no_inline)]
 pub use crate::{DynArray, HostArray};
 

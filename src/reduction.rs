@@ -14,7 +14,7 @@ pub fn sum_as<B: Backend, U: Numeric, T: Element>(
     keepdims: bool,
 ) -> Result<B::Array<U>> {
     let options = SumOptions::new().keepdims(keepdims);
-    // on a device, a formula would need a kernel for each pair of dtypes, each of which would have to be compiled
+    // on a device, a formula would need a separately compiled kernel for each pair of dtypes
     let result = match b.host_view(x) {
         Some(_) => expr!(b, sum(astype::<U>(x), axis, keepdims = keepdims))?,
         None => b.sum_with(b.astype::<U, _>(x)?, axis, options)?,
@@ -30,7 +30,7 @@ pub fn prod_as<B: Backend, U: Numeric, T: Element>(
     keepdims: bool,
 ) -> Result<B::Array<U>> {
     let options = ProdOptions::new().keepdims(keepdims);
-    // on a device, a formula would need a kernel for each pair of dtypes, each of which would have to be compiled
+    // on a device, a formula would need a separately compiled kernel for each pair of dtypes
     let result = match b.host_view(x) {
         Some(_) => expr!(b, prod(astype::<U>(x), axis, keepdims = keepdims))?,
         None => b.prod_with(b.astype::<U, _>(x)?, axis, options)?,

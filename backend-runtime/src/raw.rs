@@ -1,7 +1,7 @@
 //! Arrays, operands and numbers whose dtype is a run-time value. Ops call functions of [`numpyish`](crate::numpyish),
-//! [`cuda`](crate::cuda) and [`torch`](crate::torch) that take and return these types. So each of these functions is
-//! compiled once for all dtypes. The generated methods convert between these types and arrays whose dtype is part of
-//! the type.
+//! [`cuda`](crate::cuda) and [`torch`](crate::torch) that take and return these types, so that each function is
+//! compiled only once, for all dtypes. The generated methods convert between these types and arrays whose dtype is part
+//! of the type.
 
 use crate::{Arrays, Complex, DType, Element, Operand, Result, dispatch};
 use std::ops::Deref;
@@ -63,8 +63,8 @@ impl<'b, B> OpContext<'b, B> {
     }
 }
 
-/// The exclusive reference of an op to a raw array that the op changes. If no other raw array shares the memory, the op
-/// may overwrite the memory.
+/// An exclusive reference to a raw array that an op changes. If no other raw array shares the memory, the op may
+/// overwrite the memory.
 #[derive(Debug)]
 pub struct RawTarget<'a, A>(&'a mut A);
 
@@ -75,7 +75,7 @@ impl<'a, A> RawTarget<'a, A> {
     }
 }
 
-// there is no `DerefMut`, because an op must not exchange the array for one of another dtype
+// there is no `DerefMut`, because an op must not replace the array by an array of another dtype
 impl<A> Deref for RawTarget<'_, A> {
     type Target = A;
 
@@ -156,9 +156,9 @@ impl<A: TypedArray> Argument for A {
     }
 }
 
-/// The result of a library's function, which becomes an array of the type `A`, whose dtype is part of its type. `X` is
-/// a reference to the first argument that is an array or a list of arrays, with which a result can share its memory, or
-/// `()`.
+/// The result of a library's function. It becomes an array of the type `A`, which contains the dtype. The result can
+/// share its memory with the first argument that is an array or a list of arrays; `X` is a reference to this argument,
+/// or `()`.
 pub trait Finish<A, X> {
     /// Makes the array. Returns an error that names the op if the result has another dtype.
     fn finish(self, op: &'static str, first: X) -> Result<A>;
@@ -275,7 +275,7 @@ impl RawElement {
         self.bytes
     }
 
-    /// Makes an element of its bytes, which [`RawElement::byte_array`] returned for an element of this dtype.
+    /// Makes an element from the bytes that [`RawElement::byte_array`] returned for an element of this dtype.
     pub(crate) fn of_bytes(dtype: DType, bytes: [u8; 16]) -> RawElement {
         let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|i| bytes[at + i]));
         RawElement { dtype, bytes: [half(0), half(8)] }

@@ -60,8 +60,8 @@ fn outcome<B: Arrays>(b: &B, row: &Row, dtypes: DTypes, text: &str, call: Call<B
 
 /// Describes the difference between two outcomes, if any. One backend may lack the memory for a call that the other
 /// backend can compute; this difference is ignored, unless the requested size exceeds any memory. Errors in copying to
-/// or from the backend are ignored, because they are not errors of the op. If `ndim` is true, the lengths of results may
-/// differ.
+/// or from the backend are ignored, because they are not errors of the op. If `ndim` is true, the lengths of results
+/// may differ.
 fn disagreement(got: &Result<Vec<Values>>, expected: &Result<Vec<Values>>, ndim: bool) -> Option<String> {
     let of_host = |why: &Error| matches!(why, Error::Memory { op: "to_ndarray" | "from_ndarray", .. });
     let refused = |why: &Error| matches!(why, Error::Memory { bytes, .. } if *bytes != usize::MAX);

@@ -233,7 +233,7 @@ pub(super) fn value(kind: ParamKind, chance: &mut Chance) -> String {
     ANYTHING.value(kind, chance)
 }
 
-/// Returns the cases (test calls) of an op with 0-dimensional arrays in place of all arrays. A library may determine
+/// Returns the cases (test calls) of an op, with all arrays replaced by 0-dimensional arrays. A library may determine
 /// the dtype of a result by other rules if an array has no axes.
 pub(super) fn without_axes(row: &Row) -> Vec<String> {
     let is_array = |i: usize| {

@@ -27,9 +27,9 @@ pub type Meter = fn() -> Option<u64>;
 /// The dtypes of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DTypes {
-    /// The dtype in place of the row's type parameter `T`.
+    /// The dtype that replaces the row's type parameter `T`.
     pub of: DType,
-    /// The dtype in place of the second type parameter `U`, if the row has one.
+    /// The dtype that replaces the second type parameter `U`, if the row has one.
     pub to: Option<DType>,
 }
 

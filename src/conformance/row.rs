@@ -29,7 +29,7 @@ pub struct Row {
     pub waits: u64,
     /// Calls that NumPy refuses.
     pub raises: &'static [&'static str],
-    /// Expressions whose values are compared in place of the results.
+    /// Expressions whose values are compared instead of the results.
     pub compared: &'static [&'static str],
     /// The seed of the random numbers, set before each case.
     pub seed: Option<u64>,

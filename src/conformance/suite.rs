@@ -28,8 +28,8 @@ pub fn reference(
     crate::call(b, op, args, options)
 }
 
-/// The failure text of a case that a backend with only some of the ops does not support. Such failures are ignored,
-/// unless the backend supports no case of the row.
+/// The failure text of a case that a backend does not support, if the backend has only some of the ops. Such failures
+/// are ignored, unless the backend supports no case of the row.
 const LACKS: &str = "it is not supported";
 
 /// Types that the conformance macro accepts for `backend = ..`: a backend, or a `Result` with a backend.

@@ -4,7 +4,7 @@ use crate::{
     Backend, CdistOptions, ConcatOptions, Error, Real, Result, manipulation::part, runtime::rules, segments::is_16_bit,
 };
 
-/// The largest number of differences of coordinates that a block computes. The differences are in memory only if the
+/// Maximum number of differences of coordinates that a block computes. The differences are in memory only if the
 /// backend does not run the formula in one pass.
 pub(crate) const MOST_DIFFERENCES: usize = 1 << 24;
 
@@ -44,8 +44,8 @@ impl Rows {
 }
 
 /// Applies a function to blocks of the rows of the first matrix, with at most `most` differences in a block, and joins
-/// the results along their second-to-last axis. In the shapes `x1` and `x2` of the points, the last three axes are
-/// those of the rows of the first matrix, of the rows of the second matrix, and of the coordinates.
+/// the results along their second-to-last axis. `x1` and `x2` are the shapes of the points. Their last three axes are
+/// the rows of the first matrix, the rows of the second matrix, and the coordinates.
 pub(crate) fn in_blocks<B: Backend, T: Real>(
     b: &B,
     x1: &[usize],

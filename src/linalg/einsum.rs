@@ -79,8 +79,8 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         b.permute_dims(&*self.array, axes).map(Cow::Owned)
     }
 
-    /// Multiplies this term by `other`, and sums over the labels that are needed no more: labels that occur neither in
-    /// `others`, the labels of the remaining terms, nor in the result.
+    /// Multiplies this term by `other`, and sums over the labels that occur neither in the remaining terms (`others`)
+    /// nor in the result.
     fn times(self, other: Self, b: &B, sum: &Einsum, others: &[Vec<usize>]) -> Result<Self> {
         let wanted = |label: usize| sum.is_wanted(label, others);
         let x = self.with_own_summed(b, &other.labels, wanted)?;

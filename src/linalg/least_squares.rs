@@ -135,13 +135,13 @@ type LeastSquares<B, T> = (
     <B as crate::Arrays>::Array<<T as Float>::Real>,
 );
 
-/// The triangular systems that are left of least squares after a QR factorization of the matrix, or of its adjoint if
-/// there are more unknowns than equations.
+/// A least-squares problem, reduced to triangular systems by a QR factorization of the matrix or, if there are more
+/// unknowns than equations, of its adjoint.
 struct Factored<B: Backend, T: WideFloat> {
     triangle: B::Array<T>,
     right: B::Array<T>,
-    /// The columns whose combination by the solutions of the triangular system is the solution, if there are more unknowns
-    /// than equations. The triangle is a lower one then.
+    /// If there are more unknowns than equations, the factor by which solutions of the triangular systems are
+    /// multiplied. The triangle is then a lower triangle.
     columns: Option<B::Array<T>>,
 }
 
@@ -162,7 +162,7 @@ impl<B: Backend, T: WideFloat> Factored<B, T> {
         self.of_matrix(b, solution)
     }
 
-    /// Makes solutions for the matrix from solutions for the triangle.
+    /// Converts solutions for the triangle to solutions for the matrix.
     fn of_matrix(self, b: &B, solution: B::Array<T>) -> Result<B::Array<T>> {
         match self.columns {
             Some(columns) => b.matmul(&columns, &solution),
@@ -187,13 +187,13 @@ pub fn lstsq<B: Backend, T: WideFloat>(
         return Err(Error::shapes(OP, &shape, b.shape(x2)));
     }
     let right = if system.is_vector { b.expand_dims(x2, -1)? } else { x2.clone() };
-    // much longer matrices have the singular values of their triangular factors. Those of other matrices are computed
-    // without this factor, whose rounding errors might change the rank
+    // if one side of the matrix is much longer, its singular values are computed from its triangular factor; otherwise
+    // from the matrix, because rounding errors of the factor might change the rank
     let (longer, shorter) = (system.rows.max(system.unknowns), system.rows.min(system.unknowns));
     let factored = if 6 * longer > 11 * shorter { Some(Factored::of(b, x1, &right, &system)?) } else { None };
     let (matrix, sides) = factored.as_ref().map_or((x1, &right), |factored| (&factored.triangle, &factored.right));
-    // singular values alone take less time than with their vectors, which only matrices without full rank need. With a
-    // smaller `rtol`, matrices may count as of full rank that cannot be inverted
+    // computes singular values without vectors, which takes less time; only matrices without full rank need the
+    // vectors. With an `rtol` below the default, even a matrix that cannot be inverted may count as having full rank
     let is_regular_if_full = rtol.is_none_or(|rtol| rtol >= default_number::<T>(&shape));
     let (s, vectors) = if is_regular_if_full {
         (b.svdvals(matrix)?, None)

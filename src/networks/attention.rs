@@ -8,10 +8,10 @@ use crate::{
 };
 use std::ops::Range;
 
-/// The largest number of scores that are in memory at the same time, if a block has at least `LEAST_QUERIES` queries.
+/// Maximum number of scores that are in memory at the same time, if a block has at least `LEAST_QUERIES` queries.
 const MOST_SCORES: usize = 1 << 22;
 
-/// The smallest number of queries in a block. For a smaller block, reading the keys would take most of the time.
+/// Minimum number of queries in a block. For a smaller block, reading the keys would take most of the time.
 const LEAST_QUERIES: usize = 32;
 
 /// The means of the values. Their weights are the softmax of the products of the query and the keys.
@@ -128,8 +128,8 @@ impl<B: Backend, T: Real> Terms<'_, B, T> {
     }
 }
 
-/// The indices in `range` of an axis, which is counted from the end, from 1. An axis of length 1 broadcasts, and stays
-/// as it is.
+/// Selects the indices in `range` along an axis; `from_end` is 1 for the last axis, 2 for the axis before it. An axis
+/// of length 1, which broadcasts, is unchanged.
 fn cut<B: Backend, E: Element>(b: &B, x: &B::Array<E>, from_end: usize, range: &Range<usize>) -> Result<B::Array<E>> {
     match b.shape(x).len().checked_sub(from_end) {
         Some(axis) if b.shape(x)[axis] != 1 && *range != (0..b.shape(x)[axis]) => {

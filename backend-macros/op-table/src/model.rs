@@ -244,7 +244,7 @@ pub struct Facts {
     pub raises: Option<Vec<Text>>,
     /// The seed of random numbers in the op's cases.
     pub seed: Option<u64>,
-    /// Expressions that are compared with the reference in place of the op's results. They are calls of ops, whose
+    /// Expressions that are compared with the reference instead of the op's results. They are calls of ops, whose
     /// arguments are the results and the parameters.
     pub compared: Option<Vec<Text>>,
     /// The path of the function of the CPU backend that reduces a formula in the same way as the op reduces an array.

@@ -9,7 +9,7 @@ mod methods;
 pub struct Any {
     /// The path of the type of backends.
     name: TokenStream,
-    /// The backends of which one is chosen.
+    /// The backends from which a program chooses one.
     members: Vec<Member>,
     /// The path of the type of arrays.
     array: TokenStream,
@@ -290,7 +290,7 @@ impl Expand<'_> {
                 fn fused_input<'a, T: #rt::Element>(&self, x: &'a #any_array<T>) -> Option<&'a dyn ::core::any::Any> {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => b.fused_input(x),)*
-                                               // an array of another backend: the ops return an error for it, as in `host_view`
+                        // an array of another backend: the ops return an error for it, as in `host_view`
                         _ => None,
                     }
                 }
@@ -452,7 +452,7 @@ impl Expand<'_> {
     }
 }
 
-/// A property of each backend.
+/// Selects a property of each backend.
 fn each(any: &Any, of: impl Fn(&Member) -> &TokenStream) -> Vec<&TokenStream> {
     any.members.iter().map(of).collect()
 }

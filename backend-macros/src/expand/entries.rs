@@ -38,12 +38,13 @@ impl Expand<'_> {
         libraries > 0 && (self.entries(op).len() == libraries || self.is_generic(op))
     }
 
-    /// Returns whether a row has an entry for libraries on which it is computed by other ops.
+    /// Returns whether a row has an entry that computes it by other ops.
     pub(super) fn is_generic(&self, op: &Op) -> bool {
         self.generic_map(op).is_some() && !self.element_types(op).is_empty()
     }
 
-    /// The mapping of a row that is computed by other ops on some library.
+    /// The mapping that computes a row by other ops; `None` if no library has such a mapping, or if the row has
+    /// parameters or results that an entry of this kind does not support.
     fn generic_map<'m>(&self, op: &'m Op) -> Option<&'m Map> {
         let is_of_base = self.extension.is_none() && self.overlay.is_none();
         let is_plain = op.params.iter().all(|p| p.kind != Kind::Host) && !matches!(op.result, Out::Plain(_));
@@ -52,8 +53,8 @@ impl Expand<'_> {
         if is_of_base && is_plain { maps.into_iter().find(|map| map.is_free()) } else { None }
     }
 
-    /// The element types of the runtime, each with the dtypes that it stands for, for which a row that is computed by
-    /// other ops is compiled. `None` for all dtypes of the row.
+    /// The element types of the runtime in which a row that is computed by other ops is compiled, each with the trait
+    /// of the dtypes that it stands for; `None` stands for all remaining dtypes of the row.
     fn element_types(&self, op: &Op) -> Vec<(Option<&'static str>, &'static str)> {
         let bound = self.model.set(&op.set).map_or("", |set| &set.bound);
         match bound {
@@ -289,7 +290,7 @@ impl Expand<'_> {
         quote!(let #n = #read;)
     }
 
-    /// Generates the expression that reads an argument that is no array.
+    /// Generates the expression that reads an argument other than an array.
     fn read_plain(&self, place: usize, kind: &Kind) -> TokenStream {
         let method = match kind {
             Kind::Axes => "axes",
@@ -399,7 +400,7 @@ impl Expand<'_> {
         }
         let rt = self.rt();
         let run = quote!(#rt::located(args.run_row(Self::ROW), (::core::file!(), ::core::line!()))?);
-        // the dtype of a sum may be narrower than that of the entry's result
+        // the call may request a sum in a narrower dtype than the entry's result
         let is_sum = matches!(op.result, Out::One(Elem::Sum));
         let all = quote!(return #run.ok_or(#rt::Error::unsupported(Self::INFO.name, <B as #rt::Arrays>::NAME)););
         let some = quote!(if let Some(result) = #run { return Ok(result); });
@@ -408,7 +409,7 @@ impl Expand<'_> {
             false => run,
         };
         let args = quote!(let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;);
-        // the conditions are constants
+        // the conditions are constants, so the compiler removes the code that does not apply
         let of_generic = is_generic.then(|| {
             let run = narrow(all.clone());
             quote!(if const { <B as #rt::Arrays>::RUNS_GENERIC_ROWS } { #args #run })

@@ -1,15 +1,15 @@
 //! Converts the checked model of an op table to Rust. Nothing here can fail, because every mistake was already
 //! reported.
 //!
-//! `signature` generates the signature of a method. `traits` declares the methods; `backend` and `any` implement
-//! them. `support` generates the code that implementations call: scalar ops, reductions (`folds`) and compositions.
-//! `items` generates the documented items of the rows and the list of ops, `options` the structs of defaults,
-//! `results` the structs of rows with several results, and `choices` the enums. `entries` generates the functions
-//! that take arrays of any dtype. `by_name` generates the functions that call ops with values, `lazy` the methods of lazy formulas, `out` the methods that write results to existing
-//! arrays, and `functions` the functions on the current backend. `gradients` generates the backend that records ops
-//! on a tape, `tangents` the backend of forward mode, and `split` the backend whose arrays are split over ranks.
-//! `further` implements the trait of a user's table for one more backend. `kinds` has the types and conversions of
-//! parameters in all this code.
+//! `signature` generates the signature of a method. `traits` declares the methods; `backend` and `any` implement them.
+//! `support` generates the code that implementations call: scalar ops, reductions (`folds`) and compositions. `items`
+//! generates the documented items of the rows and the list of ops, `options` the structs of defaults, `results` the
+//! structs of rows with several results, and `choices` the enums. `entries` generates the functions that take arrays of
+//! any dtype. `by_name` generates the functions that call ops with values, `lazy` the methods of lazy formulas, `out`
+//! the methods that write results to existing arrays, and `functions` the functions on the current backend. `gradients`
+//! generates the backend that records ops on a tape, `tangents` the backend of forward mode, and `split` the backend
+//! whose arrays are split over ranks. `further` implements the trait of a user's table for one more backend. `kinds`
+//! has the types and conversions of parameters in all this code.
 
 mod any;
 mod backend;

@@ -10,7 +10,7 @@ use crate::{
     rules,
 };
 
-/// A value that was made from an argument, and from which the argument of the entry borrows.
+/// A value that was made from an argument of the call. The argument of the entry borrows from it.
 enum Made<B: Arrays> {
     Nothing,
     /// An array that was made from numbers.
@@ -47,8 +47,8 @@ pub fn to_array<B: Arrays>(op: &'static str, x: ArrayValue) -> Result<DynArray<B
 }
 
 impl<'a, B: Arrays> Args<'a, B> {
-    /// Runs the entry of a row in the dtype of the call. Returns `None`
-    /// if the row has no entry for the library of the backend.
+    /// Runs the entry of a row in the dtype of the call. Returns `None` if the row has no entry for the library of the
+    /// backend.
     pub fn run_row(&self, row: &'static Row) -> Result<Option<Value<B>>> {
         let (op, dtype) = (self.op.name, self.dtype()?);
         if !self.b.has_entry(row) {
@@ -60,7 +60,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         let to = if self.op.to_dtypes.is_empty() { dtype } else { self.to_dtype()? };
         let mut made: Vec<Made<B>> = Vec::with_capacity(self.op.params.len());
         made.resize_with(self.op.params.len(), || Made::Nothing);
-        // the order in which typed calls read the arguments, so that errors name the same argument
+        // reads the arguments in the same order as typed calls, so that errors name the same argument
         let mut places: Vec<usize> = (0..made.len()).collect();
         places.sort_by_key(|&place| match self.op.params[place] {
             ParamInfo { kind: ParamKind::Target(_), .. } => 0,
@@ -106,7 +106,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         self.values[place].unwrap_or(&Value::All)
     }
 
-    /// Makes the arrays and lists from which the argument borrows.
+    /// Makes the value from which the argument of the entry borrows, if there is one.
     fn make(&self, place: usize, dtype: DType) -> Result<Made<B>> {
         let param = &self.op.params[place];
         if let Some(default) = &param.default
@@ -185,7 +185,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         }
     }
 
-    /// Makes an array of a dtype from numbers; an array must already have the dtype.
+    /// Makes an array of this dtype from numbers. If the value is an array, checks that it has this dtype.
     fn made_array(&self, place: usize, value: &Value<B>, dtype: DType) -> Result<Made<B>> {
         match value {
             Value::Array(x) => self.require(place, x, dtype).map(|()| Made::Nothing),
@@ -202,7 +202,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         Err(self.wrong(self.op.params[place].name, &value, &format!("an array of {dtype}")))
     }
 
-    /// Converts an argument that borrows nothing that was made; `None` for other arguments.
+    /// Converts an argument that does not borrow from a [`Made`] value; `None` for other arguments.
     fn plain(&self, place: usize, dtype: DType) -> Result<Option<Arg<'a>>> {
         let param = &self.op.params[place];
         if let Some(default) = &param.default
@@ -274,7 +274,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         dispatch!(dtype, T => self.scalar::<T>(place).map(RawElement::of))
     }
 
-    /// Makes the argument that borrows from a value of the call or from what was made of it.
+    /// Makes an argument that borrows from a value of the call or from the [`Made`] value.
     fn borrowed<'m>(&self, place: usize, made: &'m mut Made<B>) -> Result<Arg<'m>>
     where
         'a: 'm,
@@ -344,7 +344,7 @@ impl<'a, B: Arrays> Args<'a, B> {
     }
 }
 
-/// The lowest or highest value of a dtype, which stands for a bound that is not given.
+/// The lowest or highest value of a dtype, which replaces an omitted bound.
 fn open_end(op: &'static str, dtype: DType, is_upper: bool) -> Result<RawElement> {
     if dtype.kind() == DTypeKind::Complex {
         return Err(Error::dtype(op, dtype));
@@ -354,7 +354,7 @@ fn open_end(op: &'static str, dtype: DType, is_upper: bool) -> Result<RawElement
     ] => Ok(RawElement::of(if is_upper { T::HIGHEST } else { T::LOWEST })))
 }
 
-/// The default of a parameter, if the argument of the entry borrows it.
+/// Makes the default of a parameter, if the argument of the entry borrows it.
 fn made_of_default<B: Arrays>(param: &ParamInfo, default: &DefaultInfo) -> Made<B> {
     match (*default, param.kind) {
         (DefaultInfo::All, ParamKind::Axes) => Made::Axes(Axes::All),

@@ -21,11 +21,12 @@ pub use value::{FromValue, Value};
 
 use crate::{Error, OpInfo};
 
-/// Returns the error for a name that is no op. It suggests the op with the most similar name, if one is similar enough.
+/// Returns the error for a name that is not the name of an op. It suggests the op with the most similar name, if one is
+/// similar enough.
 pub fn unknown(name: &str, tables: &[&[OpInfo]]) -> Error {
     let names = || tables.iter().flat_map(|table| table.iter()).map(|op| op.name);
     let most = 1 + name.len() / 3;
-    // a name of a very different length is no typing error, and comparing with a very long name is slow
+    // a name of a very different length is not a typing error, and comparing with a very long name is slow
     let alike = names().filter(|known| known.len().abs_diff(name.len()) <= most);
     let hint = match alike.map(|known| (distance(name, known), known)).min() {
         Some((edits, known)) if edits <= most => format!("; did you mean `{known}`?"),

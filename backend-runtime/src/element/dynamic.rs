@@ -1,23 +1,23 @@
 //! Element types for dtypes that are known only at run time.
 //!
-//! An op that is written in terms of other ops, such as `softmax`, is generic over the dtype `T` of its arrays. For
-//! backends whose library is chosen at run time, it is compiled once for a type of this module in place of once for
-//! each dtype: an `AnyArray<AnyReal>` has elements of any real dtype. The dtype that the types stand for is a value that
-//! [`with_dtypes`] sets for the duration of a call. Numbers of these types are stored exactly, and converted to the
-//! dtype when an op takes them.
+//! An op that is composed of other ops, such as `softmax`, is generic over the dtype `T` of its arrays. For backends
+//! whose library is chosen at run time, it is compiled once for a type of this module instead of once for each dtype:
+//! an `AnyArray<AnyReal>` has elements of any real dtype. A type of this module stands for a dtype that [`with_dtypes`]
+//! sets for the duration of a call. Numbers of these types are stored exactly, and converted to the dtype when an op
+//! takes them.
 
 use super::*;
 use crate::{FloatOp, FloatToRealOp, Number, dispatch, raw::RawElement};
 use std::{cell::Cell, fmt};
 
 thread_local! {
-    /// The dtypes of the innermost call: `T`, and `U` of an op that has two.
+    /// The dtypes of the innermost call: `T` and, for an op with two dtypes, `U`.
     static DTYPES: Cell<(DType, DType)> = const { Cell::new((DType::Float64, DType::Float64)) };
 }
 
 /// Runs `f`, in which [`AnyElement`] and the other types stand for the dtype `of`, and [`AnyTo`] for `to`.
 pub fn with_dtypes<R>(of: DType, to: DType, f: impl FnOnce() -> R) -> R {
-    /// Sets the dtypes of the surrounding call again, also if `f` panics.
+    /// Restores the dtypes of the surrounding call, even if `f` panics.
     struct Restore((DType, DType));
 
     impl Drop for Restore {
@@ -189,21 +189,21 @@ macro_rules! operators {
     };
 }
 
-/// Implements methods by the methods of the number within.
+/// Implements methods by calling the same methods of the contained number.
 macro_rules! words {
     ($of:ident: $($word:ident)*) => {$(
         fn $word(self) -> Self { Self($of::$word(self.0)) }
     )*};
 }
 
-/// Implements methods with a second operand by the methods of the number within.
+/// Implements methods with a second operand by calling the same methods of the contained numbers.
 macro_rules! words2 {
     ($of:ident: $($word:ident)*) => {$(
         fn $word(self, other: Self) -> Self { Self($of::$word(self.0, other.0)) }
     )*};
 }
 
-/// Implements methods that return a bool by the methods of the number within.
+/// Implements methods that return a bool by calling the same methods of the contained number.
 macro_rules! tests {
     ($of:ident: $($word:ident)*) => {$(
         fn $word(self) -> bool { $of::$word(self.0) }
@@ -368,7 +368,7 @@ impl ComplexFloat for AnyComplex {
 
 impl WideFloat for AnyComplex {}
 
-/// Computes a function of two numbers in the dtype `$dtype`, one of `$list`.
+/// Computes a function of two numbers in the dtype `$dtype`, which must be in `$list`.
 macro_rules! in_dtype {
     ($dtype:expr, $t:ident: $list:tt, $x:expr, $y:expr, $f:expr) => {{
         let result: crate::Result<Number> = dispatch!($dtype, $t: $list => {
@@ -500,7 +500,7 @@ dynamic_number! {
 }
 
 dynamic_number! {
-    /// An element of the second dtype of an op that has two.
+    /// An element of the second dtype of an op with two dtypes.
     AnyTo of to, sum AnyToSum
 }
 

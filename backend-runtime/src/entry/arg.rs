@@ -9,8 +9,7 @@ pub enum Arg<'a> {
     Absent,
     /// An array.
     Array(ArrayRef<'a>),
-    /// An array whose owner does not use it again. If there is no other handle of the array, the result may overwrite
-    /// it.
+    /// An array that its owner does not use again. The result may overwrite it, if there is no other handle of it.
     Given(ArrayMut<'a>),
     /// An array that the op changes in place.
     Target(ArrayMut<'a>),
@@ -38,7 +37,7 @@ pub enum Arg<'a> {
     Text(&'a str),
     /// A bool.
     Bool(bool),
-    /// An integer, a length or an axis. An integer with a sign has the 64 bits of its two's complement.
+    /// An integer, a length or an axis. A signed integer is stored as its 64-bit two's complement.
     Integer(u64),
     /// A real number.
     Real(f64),

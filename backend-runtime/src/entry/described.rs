@@ -8,7 +8,7 @@ use crate::{
     raw::RawElement,
 };
 
-/// An argument that is no array, as text.
+/// An argument other than an array, as text.
 struct Literal<'c, 'a> {
     param: &'static ParamInfo,
     arg: &'c Arg<'a>,

@@ -7,8 +7,8 @@ use crate::{
 };
 use std::{borrow::Cow, ptr};
 
-/// Returns a view of an operand. Returns `None` for an array of another library, and for an array that is given by value,
-/// whose memory the op may use again.
+/// Returns a view of an operand. Returns `None` for an array of another library, and for an array that is passed by
+/// value, because the op may reuse its memory.
 #[inline]
 pub fn operand_view<'x, B: Arrays<Array<T> = AnyArray<T>>, T: Element>(x: &'x Operand<'_, B, T>) -> Option<View<'x>> {
     match x {
@@ -26,8 +26,8 @@ pub fn array_view<'x, T: Element>(x: &'x Cow<'_, AnyArray<T>>) -> Option<View<'x
     }
 }
 
-/// Runs the loop of the elementwise op `f` of a row over operands of the dtype `T`. Returns `None` if a view is missing,
-/// or if the op copies its operand; the row's entry then computes the result.
+/// Runs the loop of the elementwise op `f` of a row over operands of the dtype `T`. Returns `None` if a view is
+/// missing, or if the op copies its operand; the row's entry then computes the result.
 pub fn run_loop<const N: usize, F: EachSource, T: Element, U: Element>(
     row: &'static Row,
     f: &F,
@@ -42,7 +42,8 @@ pub fn run_loop<const N: usize, F: EachSource, T: Element, U: Element>(
     if (0..N).any(|i| views[i].dtype != kernel.input(i)) {
         return None;
     }
-    // SAFETY: the kernel belongs to ops of the type `F`, the operands have its dtypes, and `U` is the dtype of its result.
+    // SAFETY: the kernel belongs to ops of the type `F`, the operands have its dtypes, and `U` is the dtype of its
+    // result.
     let result = unsafe { U::numpyish_run(kernel, ptr::from_ref(f).cast(), &views, At::default()) };
     Some(result.map(AnyArray::of::<Numpyish>))
 }

@@ -1,4 +1,4 @@
-//! Makes the arguments of entries from arrays with a static dtype, and such arrays from the results.
+//! Converts arrays with a static dtype to arguments of entries, and results of entries to such arrays.
 
 use super::{Arg, ArrayRef, ArrayValue, Call, IndexItem, Outputs, Row};
 use crate::{Arrays, Axes, DType, Element, Error, Index, Indices, Lengths, Number, Operand, Result, Slice, rules};
@@ -71,7 +71,7 @@ impl<'a> Arg<'a> {
         x.map_or(Arg::Absent, |x| Arg::array::<B, T>(x))
     }
 
-    /// An array. If it is given by value, the result may overwrite it.
+    /// An array. If it is passed by value, the result may overwrite it.
     #[inline]
     pub fn given<B: Arrays, T: Element>(x: &'a mut Cow<'_, B::Array<T>>) -> Arg<'a> {
         match x {
@@ -86,7 +86,7 @@ impl<'a> Arg<'a> {
         B::array_mut::<T>(x).map_or(Arg::Absent, Arg::Target)
     }
 
-    /// An array or a number. If an array is given by value, the result may overwrite it.
+    /// An array or a number. If an array is passed by value, the result may overwrite it.
     #[inline]
     pub fn operand<B: Arrays, T: Element>(x: &'a mut Operand<'_, B, T>) -> Arg<'a> {
         match x {

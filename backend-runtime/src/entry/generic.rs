@@ -1,5 +1,5 @@
-//! Arguments and results of rows that are computed by other ops. These rows take typed arrays, whose element types may
-//! be those of [`dynamic`](crate::element::dynamic).
+//! Arguments and results of rows that are computed by other ops. These rows take typed arrays. The element types may be
+//! types of [`dynamic`](crate::element::dynamic).
 
 use super::{AnyArray, Arg, ArrayValue, Call, Outputs};
 use crate::{
@@ -67,7 +67,7 @@ fn elements<B: Arrays>(b: &B, op: &'static str, x: ArrayValue) -> Result<(Vec<us
     })
 }
 
-/// Makes an array of elements that have a type of [`dynamic`](crate::element::dynamic).
+/// Makes an array from elements of a type of [`dynamic`](crate::element::dynamic).
 pub fn of_elements<B: Arrays, T: Element>(b: &B, op: &'static str, x: &HostArray<T>) -> Result<AnyArray<T>> {
     let elements = x.iter().map(|x| x.to_raw()).collect();
     AnyArray::of_value(op, value_of(b, op, x.shape(), T::dtype(), elements)?)

@@ -33,7 +33,7 @@ use std::any::{Any, TypeId};
 /// The entry of a row for the library `L`.
 pub type Entry<L> = fn(&L, &mut Call<'_, '_>) -> Result<Outputs>;
 
-/// The entry of a row that is computed by other ops. It takes the backend on which these ops run, a backend that is
+/// The entry of a row that is computed by other ops. Its first argument is the backend on which these ops run, which is
 /// chosen at run time.
 pub type GenericEntry = fn(&dyn Any, &mut Call<'_, '_>) -> Result<Outputs>;
 
@@ -110,7 +110,7 @@ pub struct Call<'c, 'a> {
     pub op: &'static str,
     /// The dtype `T` of the call.
     pub dtype: DType,
-    /// The second dtype `U` of an op that has two; for other ops, the dtype of the call.
+    /// The second dtype `U` of an op with two dtypes; for other ops, the dtype of the call.
     pub to: DType,
     /// The loop of an elementwise op for this dtype; `None` for other ops.
     pub each: Option<EachLoop>,
@@ -153,7 +153,7 @@ pub struct EachLoop {
     kernel: &'static Kernel,
     /// The type of the op to which the kernel belongs.
     of: TypeId,
-    /// True if the result has the elements of the operand.
+    /// True if the elements of the result equal the elements of the operand.
     is_identity: bool,
 }
 
@@ -171,7 +171,7 @@ impl EachLoop {
         EachLoop { kernel: kernel::kernel_of::<X, F>(), of: TypeId::of::<F>(), is_identity: false }
     }
 
-    /// Returns whether the result has the elements of the operand.
+    /// Returns whether the elements of the result equal the elements of the operand.
     pub(crate) fn is_identity(&self) -> bool {
         self.is_identity
     }

@@ -1,5 +1,5 @@
-//! Reads the arguments of a call, for entries. A method panics if the argument has another kind than the row's
-//! parameter, which only a mistake in generated code can cause.
+//! Reads the arguments of a call, for entries. If the kind of the argument does not match the kind of the row's
+//! parameter, a method panics. Only a mistake in generated code can cause this.
 
 use super::{Arg, ArrayRef, ArrayValue, Call, IndexItem, Library, Outputs};
 use crate::{Arrays, Axes, DType, Index, IndexList, Lengths, Number, Result, Slice, raw::RawElement};
@@ -74,7 +74,7 @@ impl<'a> Call<'_, 'a> {
         }
     }
 
-    /// Returns the array at the given place of the first list of arrays among the arguments.
+    /// Returns the array at index `place` of the first argument that is a list of arrays.
     pub(crate) fn list_item(&self, place: usize) -> Option<ArrayRef<'a>> {
         self.args.iter().find_map(|arg| match arg {
             Arg::Arrays(xs) => xs.get(place).copied(),

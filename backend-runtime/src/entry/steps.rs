@@ -12,14 +12,12 @@ enum Value {
     Array(usize),
     Number(RawElement),
     Made(ArrayValue),
-    /// The value of a step that was the operand of another step.
+    /// The value was passed to another step as an operand.
     Used,
 }
 
-/// Computes a formula op by op, by the entries of its ops. Each intermediate result is given to the op that uses it.
-///
-/// # Errors
-/// The errors of the ops; [`Error::Unsupported`] if an op has no entry.
+/// Computes a formula op by op, by the entries of its ops. Each intermediate result is passed by value to the op that
+/// uses it.
 pub fn run_steps<B: Arrays>(b: &B, steps: &Steps, numbers: &Numbers, arrays: &[ArrayRef<'_>]) -> Result<ArrayValue> {
     let unsupported = || Error::unsupported(formula::NAME, B::NAME);
     let mut elements = numbers.elements();

@@ -104,7 +104,7 @@ pub enum Outputs {
     One(ArrayValue),
     /// Several arrays: a list, or the fields of a result with names, in order.
     Many(Vec<ArrayValue>),
-    /// None: the op has changed its target.
+    /// No array, because the op has changed its target.
     Target,
 }
 
@@ -129,7 +129,7 @@ impl ToValue for crate::torch::Tensor {
 }
 
 impl Outputs {
-    /// Handles of the resulting arrays: of the results, or of the target that the op has changed.
+    /// Handles of the results, or of the target if the op has changed it.
     pub fn values(&self, call: &Call<'_, '_>) -> Vec<ArrayValue> {
         match self {
             Outputs::One(x) => vec![x.clone()],

@@ -170,7 +170,7 @@ number!(Whole, [T: Numeric], |x| T::from_i64(x.0));
 number!(Lowest, [T: Ordered], |_x| T::LOWEST);
 number!(Highest, [T: Ordered], |_x| T::HIGHEST);
 
-/// Implements [`Join`] for pairs of operands, of which one is an array of dtype `T` and the other fits this dtype.
+/// Implements [`Join`] for pairs of operands: an array of dtype `T`, and an operand that fits this dtype.
 macro_rules! join {
     ($([$($declared:tt)*] $x:ty, $y:ty;)*) => {$(
         #[diagnostic::do_not_recommend]

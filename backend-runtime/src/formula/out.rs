@@ -49,7 +49,7 @@ impl<'a> Given<'a> {
             },
             Operand::Scalar(x) => Given {
                 shape: &[],
-                // the bytes of a number are those of its dtype only if the dtype is known at compile time
+                // a number has the bytes of its dtype only if the dtype is known at compile time
                 view: (!T::IS_DYNAMIC).then(|| View::number(x)),
                 input: Some(Input::Scalar(T::dtype(), x.to_raw().byte_array())),
                 typed: None,

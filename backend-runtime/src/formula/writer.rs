@@ -66,7 +66,7 @@ pub enum Step {
     Element(usize),
     /// The next unused number of the formula's [`Numbers`], which has this dtype.
     Number(DType),
-    /// An op's expression, applied to operands. The op's parameters are the next unused numbers of [`Numbers`].
+    /// The expression of an op, applied to operands. The op's parameters are the next unused numbers of [`Numbers`].
     Call {
         /// The op.
         row: &'static RowSource,

@@ -92,7 +92,7 @@ unsafe fn cast_loop(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n
 const BLOCK: usize = 512;
 
 /// Converts `n` elements. A frequent pair of dtypes has its own loop. Other elements are converted to a wide dtype of
-/// the same kind, and then to the result's dtype: two conversions that [`Element::cast`] makes as well.
+/// the same kind, and then to the result's dtype, as [`Element::cast`] does.
 ///
 /// # Safety
 /// `from` points to `n` elements of the dtype `cast.from`, and `to` to memory for `n` elements of the dtype `cast.to`.

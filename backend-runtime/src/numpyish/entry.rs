@@ -165,8 +165,8 @@ unsafe fn applied(
     }
     let operands = &views[..places.len()];
     for (i, &place) in places.iter().enumerate().filter(|(i, _)| free & (1 << i) != 0) {
-        // SAFETY: the kernel belongs to the op, by the caller, and to these dtypes. Nothing else uses the memory of an
-        // operand in `free`.
+        // SAFETY: the caller guarantees that the kernel belongs to the op; it also belongs to these dtypes. Nothing
+        // else uses the memory of an operand in `free`.
         if unsafe { run_over(kernel, op, operands, operands[i]) } {
             return Ok(Outputs::One(match call.array_ref(place) {
                 ArrayRef::Numpyish(x) => ArrayValue::Numpyish(x.handle()),
@@ -176,7 +176,8 @@ unsafe fn applied(
         }
     }
     dispatch!(kernel.output(), T => {
-        // SAFETY: the kernel belongs to the op, by the caller, and to these dtypes; `T` is the dtype of its result.
+        // SAFETY: the caller guarantees that the kernel belongs to the op; it also belongs to these dtypes. `T` is the
+        // dtype of its result.
         let result = unsafe { T::numpyish_run(kernel, op, operands, At::default())? };
         Ok(Outputs::One(ArrayValue::Numpyish(DynArray::of::<T>(result))))
     })

@@ -21,7 +21,7 @@ use std::{mem::MaybeUninit, ptr};
 /// Number of elements in a block.
 const BLOCK: usize = 512;
 
-/// Memory for the blocks of intermediate results, in elements of [`Line`], that is on the stack.
+/// Maximum size on the stack of the blocks of intermediate results, in units of [`Line`].
 const ON_STACK: usize = 256;
 
 /// A cache line.
@@ -57,8 +57,8 @@ struct Call {
 struct Program {
     calls: Vec<Call>,
     numbers: Vec<RawElement>,
-    /// The numbers that are repeated in a block, because a loop takes no number in their place: the index of the number
-    /// and the index of the block's first line.
+    /// Numbers that are repeated in a block, because a loop accepts only an array in their place. Each item is the
+    /// index of the number and the index of the block's first line.
     repeated: Vec<(usize, usize)>,
     /// Dtypes of the arrays.
     inputs: [DType; MOST],
@@ -66,7 +66,7 @@ struct Program {
     lines: usize,
 }
 
-/// A subexpression of a formula. Equal subexpressions are one value.
+/// A subexpression of a formula. Equal subexpressions share one value.
 enum Value {
     Array(usize),
     Number(RawElement),
@@ -119,8 +119,8 @@ impl Blocks {
     }
 }
 
-/// Lists the subexpressions of a formula, the operands of an op before the op. Returns `None` if an op has no loop.
-/// `casts` keeps the ops that convert to another dtype.
+/// Lists the subexpressions of a formula. The operands of an op come before the op. Returns `None` if an op has no
+/// loop. `casts` keeps the ops that convert to another dtype.
 fn values(steps: &Steps, numbers: &Numbers, inputs: &[DType; MOST], casts: &mut Vec<Box<Cast>>) -> Option<Vec<Value>> {
     let (mut elements, mut ops) = (numbers.elements(), numbers.ops());
     let mut values: Vec<Value> = Vec::with_capacity(steps.steps.len());
@@ -167,7 +167,7 @@ fn values(steps: &Steps, numbers: &Numbers, inputs: &[DType; MOST], casts: &mut 
             values.push(value);
         }
     }
-    // an array alone is no formula for which there is a loop; the value of another formula is the last
+    // a formula that is only an array has no loop; any other formula has its value in the last subexpression
     let is_last = of_steps.last() == values.len().checked_sub(1).as_ref();
     (is_last && matches!(values.last(), Some(Value::Call { .. }))).then_some(values)
 }
@@ -220,7 +220,7 @@ impl Program {
         Some(program)
     }
 
-    /// Replaces numbers by blocks, if the loop takes no numbers in their places.
+    /// Replaces numbers by blocks, if the loop accepts no numbers in their places.
     fn repeat_numbers(&mut self, kernel: &Kernel, operands: &mut [Operand], blocks: &mut Blocks) {
         let is_number = |(i, operand): (usize, &Operand)| u8::from(matches!(operand, Operand::Number(_))) << i;
         if kernel.takes(operands.iter().enumerate().map(is_number).sum()) {

@@ -31,7 +31,7 @@ impl Set {
         Set(Level::Baseline)
     }
 
-    /// All instruction sets of this processor that functions are compiled for.
+    /// All instruction sets of this processor for which functions are compiled.
     #[cfg(test)]
     pub fn all() -> Vec<Set> {
         #[allow(unused_mut)] // other processors have one set
@@ -45,15 +45,15 @@ impl Set {
         all
     }
 
-    /// The level, on which functions with a version for each instruction set match.
+    /// The level. Functions with one version per instruction set match on it.
     pub fn level(self) -> Level {
         self.0
     }
 }
 
 /// Defines functions that are compiled for each [`Set`] from the same source. The set is the first argument of such a
-/// function. Every operation is an IEEE operation, and the compiler neither joins nor reorders them, so all versions give
-/// the same bits.
+/// function. Every operation is an IEEE operation, and the compiler neither joins nor reorders them, so all versions
+/// give the same bits.
 macro_rules! versions {
     ($($(#[$note:meta])* pub fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $out:ty)? $body:block)*) => {$(
         $(#[$note])*

@@ -1,6 +1,6 @@
-//! Eight numbers of double precision at a time, one in each lane.
+//! Eight double-precision numbers at a time, one in each lane.
 
-// loops over an index become instructions for all lanes, those over iterators less often
+// the compiler vectorizes loops over an index more often than loops over iterators
 #![allow(clippy::needless_range_loop)]
 
 use std::ops::{Add, Div, Mul, Sub};
@@ -16,7 +16,7 @@ pub struct Lanes(pub [f64; LANES]);
 #[derive(Clone, Copy, Debug)]
 pub struct Mask([bool; LANES]);
 
-// The loops have a fixed length, so the compiler turns each of them into one instruction or a few.
+// The loops have a fixed length, so the compiler turns each of them into one or a few instructions.
 macro_rules! by_lane {
     ($($trait:ident $method:ident $operator:tt)*) => {$(
         impl $trait for Lanes {
@@ -117,7 +117,7 @@ impl Mask {
         self.0.iter().fold(false, |any, is| any | is)
     }
 
-    /// The number of `yes` in lanes where the condition holds, that of `no` in the others.
+    /// Selects the number of `yes` in lanes where the condition holds, and the number of `no` in the other lanes.
     #[inline(always)]
     pub fn choose(self, yes: Lanes, no: Lanes) -> Lanes {
         let mut out = no.0;

@@ -5,9 +5,9 @@
 //! that changes of the other crates do not compile it again. The CPU backend converts single-precision matrices to
 //! double precision.
 //!
-//! Functions for stacks of matrices factorize several small real matrices at a time, in vector registers. Functions with a
-//! parameter `team` divide the work on a large matrix into tasks, which may run on several threads; see [`Team`]. All other
-//! functions run on the calling thread. Results do not depend on the number of threads.
+//! Functions for stacks of matrices factorize several small real matrices at a time, in vector registers. Functions
+//! with a parameter `team` divide the work on a large matrix into tasks, which may run on several threads; see
+//! [`Team`]. All other functions run on the calling thread. Results do not depend on the number of threads.
 
 #[cfg(feature = "faer")]
 mod cholesky;
@@ -48,7 +48,7 @@ use without::{cholesky, eigen, lu, qr, small, svd};
 /// multiple of this number are the fastest.
 pub const GROUP: usize = 8;
 
-/// Matrices are small if they have at most this many rows, and at most as many right-hand sides. Those with many of both
+/// Maximum number of rows, and of right-hand sides, of small matrices. Matrices with many of both
 /// are processed one by one nevertheless.
 pub const SMALL: usize = 32;
 
@@ -125,23 +125,23 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// with its LU factors.
     fn solve(a: &mut [Self], b: &mut [Self], n: usize, k: usize, team: &dyn Team) -> Result<()>;
 
-    /// Computes the inverse of an `n` by `n` matrix `a` in `x`, which may have any content before. Overwrites `a` with
-    /// its LU factors. Fails like `solve` does.
+    /// Computes the inverse of an `n` by `n` matrix `a` in `x`, whose content is ignored. Overwrites `a` with its LU
+    /// factors. Fails like `solve` does.
     fn inverse(a: &mut [Self], x: &mut [Self], n: usize, team: &dyn Team) -> Result<()>;
 
     /// Solves the systems `a x = b` for each `n` by `n` matrix of the stack `a` and the `k` columns in each part of the
-    /// stack `b`. Overwrites `b` with the solutions, and `a` with any numbers. Matrices are stored one after another; the
-    /// number of matrices is `a.len() / (n * n)`, and nothing is done if `n` is 0. The solution for a matrix does not
-    /// depend on the other matrices, nor on its place in the stack. If a matrix is singular, returns an error, and `b`
-    /// may have any numbers.
+    /// stack `b`. Overwrites `b` with the solutions, and `a` with unspecified numbers. Matrices are stored one after
+    /// another; the number of matrices is `a.len() / (n * n)`, and nothing is done if `n` is 0. The solution for a
+    /// matrix does not depend on the other matrices, nor on its place in the stack. If a matrix is singular, returns an
+    /// error, and the content of `b` is unspecified.
     fn solve_all(a: &mut [Self], b: &mut [Self], n: usize, k: usize, team: &dyn Team) -> Result<()> {
         let parts = b.chunks_exact_mut((n * k).max(1));
         a.chunks_exact_mut((n * n).max(1)).zip(parts).try_for_each(|(a, b)| Self::solve(a, b, n, k, team))
     }
 
-    /// Computes the inverse of each `n` by `n` matrix of the stack `a` in the stack `x`, which may have any content before.
-    /// Overwrites `a` with any numbers. The inverse of a matrix does not depend on the other matrices, nor on its place in
-    /// the stack. Fails like `solve_all` does.
+    /// Computes the inverse of each `n` by `n` matrix of the stack `a` in the stack `x`, whose content is ignored.
+    /// Overwrites `a` with unspecified numbers. The inverse of a matrix does not depend on the other matrices, nor on
+    /// its place in the stack. Fails like `solve_all` does.
     fn inverse_all(a: &mut [Self], x: &mut [Self], n: usize, team: &dyn Team) -> Result<()> {
         let size = (n * n).max(1);
         a.chunks_exact_mut(size).zip(x.chunks_exact_mut(size)).try_for_each(|(a, x)| Self::inverse(a, x, n, team))
@@ -150,9 +150,9 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// Computes the determinant of an `n` by `n` matrix. Overwrites `a` with its LU factors.
     fn determinant(a: &mut [Self], n: usize, team: &dyn Team) -> Result<Determinant<Self>>;
 
-    /// Computes the determinant of each `n` by `n` matrix of the stack `a`, of which there are as many as elements in
-    /// `to`. Overwrites `a` with any numbers. The determinant of a matrix does not depend on the other matrices, nor on
-    /// its place in the stack.
+    /// Computes the determinant of each `n` by `n` matrix of the stack `a`, which has one matrix per element of `to`.
+    /// Overwrites `a` with unspecified numbers. The determinant of a matrix does not depend on the other matrices, nor
+    /// on its place in the stack.
     fn determinants(a: &mut [Self], n: usize, to: &mut [Determinant<Self>], team: &dyn Team) -> Result<()> {
         to.fill(Determinant::one());
         let matrices = a.chunks_exact_mut((n * n).max(1));

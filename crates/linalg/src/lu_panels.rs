@@ -79,7 +79,7 @@ fn in_panels<T: Scalar + ComplexField>(a: &mut [T], n: usize, team: &dyn Team) -
         })?;
         moves.push(found.into_inner().unwrap_or_default());
     }
-    // the rows of a panel's own columns move with those of the later panels
+    // applies the row exchanges of the later panels to the columns of each panel
     each(team, &parts(a, PANEL * n, PANEL * n)?, |i, part| {
         for column in part.chunks_exact_mut(n) {
             moves[i + 1..].iter().for_each(|moved| moved.apply(column));

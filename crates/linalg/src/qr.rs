@@ -148,8 +148,8 @@ fn update<T: Scalar + ComplexField>(
     })
 }
 
-/// Computes the columns of `q`: the reflections are applied to columns of the identity, the last panel first. Only the
-/// rows and columns from a panel's first column on differ from the identity when its turn comes.
+/// Computes the columns of `q` by applying the reflections to columns of the identity, beginning with the last panel.
+/// When a panel is applied, only the rows and columns from its first column on differ from the identity.
 fn form_q<T: Scalar + ComplexField>(
     a: &[T],
     coefficients: &[T],

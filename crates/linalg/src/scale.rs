@@ -6,15 +6,15 @@
 
 use super::{Result, Scalar, room::list};
 
-/// An element needs no scaling if its binary exponent is at most this in magnitude. Even the fourth powers of such
-/// elements are normal numbers.
+/// An element needs no scaling if the magnitude of its binary exponent is at most this number. Even
+/// the fourth powers of such elements are normal numbers.
 const ORDINARY: i32 = 200;
 
 /// Smallest and largest magnitude of elements that need no scaling, apart from 0.
 pub const ORDINARY_RANGE: [f64; 2] = [pow2(-ORDINARY), pow2(ORDINARY)];
 
-/// A right-hand side needs no scaling if the exponent of its largest element is at most this in magnitude. Larger
-/// exponents are close to the limits of doubles.
+/// A right-hand side needs no scaling if the magnitude of its largest element's exponent is at most
+/// this number. Larger exponents are close to the limits of doubles.
 const FAR: i32 = 1000;
 
 /// Value that represents the exponent of 0.
@@ -138,8 +138,8 @@ impl Balance {
         e
     }
 
-    /// The only nonzero element of a column of the identity, which is in row `i`, after [`Balance::right_side`], and the
-    /// exponent that `right_side` returns for this column.
+    /// The only nonzero element of a column of the identity, which is in row `i`, after [`Balance::right_side`], and
+    /// the exponent that `right_side` returns for this column.
     pub fn unit<T: Scalar>(&self, i: usize) -> (T, i32) {
         let row = self.rows[i];
         let e = -row - (-row).clamp(-FAR, FAR);

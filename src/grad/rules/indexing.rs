@@ -195,7 +195,7 @@ fn shared<B: Backend, T: Real>(
     }
 }
 
-/// True for elements that equal the result, where NaN equals NaN.
+/// True for elements that equal the result. NaN counts as equal to NaN.
 fn is_that<B: Backend, T: Real>(b: &B, x: &B::Array<T>, y: &B::Array<T>) -> Result<B::Array<bool>> {
     b.logical_or(b.equal(x, y)?, b.logical_and(b.isnan(x)?, b.isnan(y)?)?)
 }

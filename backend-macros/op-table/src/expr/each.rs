@@ -211,7 +211,7 @@ impl Scope<'_> {
         })
     }
 
-    /// Returns the common type of several expressions, and gives this type to those that are numbers without a dtype.
+    /// Returns the common type of several expressions. Numbers without a dtype get this type.
     fn common(&self, list: &mut [Expr], part: &str, span: &Span) -> Result<Ty, Mistake> {
         let strong = list.iter().map(|e| e.ty.clone()).find(|ty| *ty != Ty::Number);
         let Some(strong) = strong else {

@@ -134,7 +134,7 @@ impl Parser<'_> {
     }
 
     /// Returns the string under a key of a row, with its position; `None` if the row does not have the key. Reports a
-    /// value that is no string.
+    /// value that is not a string.
     fn word(&mut self, row: &Table, key: &str) -> Option<Text> {
         match row.iter().find(|(k, _)| k.text == key)? {
             (_, Value::Text(word)) => Some(word.clone()),
@@ -145,7 +145,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the strings of a list. Reports items that are no strings.
+    /// Returns the strings of a list. Reports items that are not strings.
     fn strings(&mut self, value: &Value, what: &str) -> Vec<Text> {
         let Value::List(items, _) = value else {
             self.bad(value.span(), format!("`{what}` is a list of strings"), None);

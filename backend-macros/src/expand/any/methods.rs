@@ -101,8 +101,8 @@ impl Expand<'_> {
         quote!({ #open #direct #rt::located({ #run }, (::core::file!(), ::core::line!())) })
     }
 
-    /// Generates the statement that runs the loop of an elementwise op, if the backend is the CPU. For few elements, the
-    /// conversions for the op's entry would take longer than the loop.
+    /// Generates the statement that runs the loop of an elementwise op, if the backend is the CPU. For few elements,
+    /// the conversions for the op's entry would take longer than the loop.
     fn run_loop(&self, op: &Op, any: &Any, on: &TokenStream) -> TokenStream {
         let host = any.members.iter().find(|m| m.column.as_deref() == Some("numpyish") && self.has_loop(op));
         let (Some(Member { variant, .. }), Out::One(result)) = (host, &op.result) else { return quote!() };
@@ -163,7 +163,7 @@ impl Expand<'_> {
         quote!(match #on { #watched #entered #(#arms)* #rest })
     }
 
-    /// Returns whether the row's entry may overwrite the array of a parameter, if the array is given by value.
+    /// Returns whether the row's entry may overwrite the array of a parameter, if the array is passed by value.
     fn gives(&self, op: &Op, param: &Param) -> bool {
         match param.kind {
             Kind::Operand(..) => !self.entries(op).is_empty() || self.is_generic(op),
@@ -269,7 +269,7 @@ impl Expand<'_> {
         let options = op.has_options().then(|| hidden("options")).map(|options| quote!(#options));
         let call = again.cloned().unwrap_or_else(|| self.call_within(op, &args, options.as_ref()));
         let (begin, run) = (self.begin(op, &watched, false), self.run_within(op, &watched, &call));
-        // an op that is written in terms of other ops runs on the enum itself, so that these ops pass through the function
+        // an op that is composed of other ops runs on the enum itself, so that these ops pass through the function
         let intercepted = !self.model.backends.iter().any(|b| op.maps.get(&b.name).is_some_and(Map::is_free));
         let intercepted = intercepted.then(|| {
             quote! {

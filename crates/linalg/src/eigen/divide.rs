@@ -1,5 +1,5 @@
-//! Divide and conquer for the eigenvectors of symmetric tridiagonal matrices: a matrix is split into two halves plus a
-//! matrix of rank one.
+//! Divide and conquer for the eigenvectors of symmetric tridiagonal matrices. A matrix is split into a block-diagonal
+//! matrix of two blocks, the halves, and a matrix of rank one.
 
 use super::{merge, ql};
 use crate::{Failure, Result, instructions::Set, room::list};
@@ -26,9 +26,9 @@ impl Room {
     }
 }
 
-/// Replaces the diagonal `d` of a symmetric tridiagonal matrix by its eigenvalues in ascending order, and the columns of
-/// `q` by its eigenvectors. `e` has the elements below the diagonal. The largest element must be within
-/// 2^-500 and 2^500.
+/// Replaces the diagonal `d` of a symmetric tridiagonal matrix by its eigenvalues in ascending
+/// order, and the columns of `q` by its eigenvectors. `e` has the elements below the diagonal. The
+/// magnitude of the largest element must be between 2^-500 and 2^500.
 pub fn eigen(set: Set, d: &mut [f64], e: &[f64], q: &mut [f64]) -> Result<()> {
     if !d.iter().chain(e).all(|x| x.is_finite()) {
         return Err(Failure::NoConvergence);
@@ -36,7 +36,8 @@ pub fn eigen(set: Set, d: &mut [f64], e: &[f64], q: &mut [f64]) -> Result<()> {
     let n = d.len();
     q.fill(0.0);
     let room = &mut Room::new(n)?;
-    // an eigenvalue problem for each block between negligible elements, so that small blocks are accurate
+    // solves a separate eigenvalue problem for each block between negligible elements, so that
+    // small blocks are accurate
     let mut first = 0;
     for i in 0..n {
         let is_end = i + 1 == n || e[i].abs() <= f64::EPSILON * d[i].abs().sqrt() * d[i + 1].abs().sqrt();
@@ -69,8 +70,8 @@ fn sort(d: &mut [f64], q: &mut [f64]) -> Result<()> {
     Ok(())
 }
 
-/// Like [`eigen`] for the rows and columns of one part. `q` begins with the first element of the part, and its columns
-/// are `stride` apart.
+/// Like [`eigen`], for one diagonal block. `q` begins at the first element of the block, and its
+/// columns are `stride` apart.
 fn part(set: Set, d: &mut [f64], e: &[f64], q: &mut [f64], stride: usize, room: &mut Room) -> Result<()> {
     let n = d.len();
     if n <= ql::LARGEST {

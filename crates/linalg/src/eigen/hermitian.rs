@@ -1,5 +1,5 @@
-//! Eigenvalues and eigenvectors of Hermitian matrices: faer's tridiagonal form, the eigenvectors of that, and faer's
-//! transformation back.
+//! Eigenvalues and eigenvectors of Hermitian matrices. faer reduces a matrix to tridiagonal form,
+//! and transforms the eigenvectors of the tridiagonal form back.
 
 use super::{divide, wanted};
 use crate::{
@@ -20,7 +20,8 @@ use faer::{
     traits::ComplexField,
 };
 
-/// The eigenvectors of smaller matrices are computed by faer alone, which has formulas for them.
+/// Minimum size of matrices whose tridiagonal form is used. Smaller matrices are left to faer,
+/// which has formulas for their eigenvectors.
 const LEAST: usize = 3;
 
 /// The type that faer uses for the real part of a scalar type.
@@ -84,7 +85,8 @@ where
     f64::from(faer::traits::math_utils::real(x))
 }
 
-/// Computes the eigenvalues and eigenvectors of a matrix of at least [`LEAST`] rows. Overwrites the lower triangle of `a`.
+/// Computes the eigenvalues and eigenvectors of a matrix of at least [`LEAST`] rows. Overwrites the lower triangle of
+/// `a`.
 fn vectors<T: Scalar + ComplexField>(set: Set, a: &mut [T], w: &mut [f64], v: &mut [T], n: usize) -> Result<()>
 where
     f64: From<RealOf<T>>,
@@ -113,8 +115,8 @@ where
 
 /// Computes the eigenvalues and eigenvectors of the Hermitian tridiagonal matrix on and below the diagonal of `a`.
 ///
-/// With a diagonal matrix `p` of numbers of magnitude 1, the phases, `p* a p` is real; its eigenvectors are multiplied by
-/// `p`.
+/// A diagonal matrix `p` of numbers of magnitude 1 (the phases) makes `p* a p` real. The
+/// eigenvectors of this real matrix are multiplied by `p`.
 fn of_tridiagonal<T: Scalar + ComplexField>(set: Set, a: &[T], w: &mut [f64], v: &mut [T], n: usize) -> Result<()>
 where
     f64: From<RealOf<T>>,

@@ -1,8 +1,9 @@
 //! Joins the eigenvalues and eigenvectors of two halves of a symmetric tridiagonal matrix.
 //!
-//! In the basis of the eigenvectors of the halves, the matrix is diagonal plus a matrix of rank one. Where an element of
-//! the rank-one part is negligible, or two diagonal elements are nearly equal, an eigenvalue of the halves stays (it is
-//! deflated). The others follow from the secular equation, and their eigenvectors are products of two matrices.
+//! In the basis of the eigenvectors of the halves, the matrix is a diagonal matrix plus a matrix of rank one. If an
+//! element of the rank-one vector is negligible, or if two diagonal elements are nearly equal, an eigenvalue of a half
+//! is also an eigenvalue of the whole matrix up to rounding (it is deflated). The other eigenvalues are roots of the
+//! secular equation, and their eigenvectors are products of two matrices.
 
 use super::{divide::Room, secular};
 use crate::{
@@ -18,11 +19,11 @@ use std::f64::consts::FRAC_1_SQRT_2;
 /// The number of eigenvectors that are computed at a time, so that they stay in the cache.
 pub const TILE: usize = 96;
 
-/// The number of lists of numbers and of indices in a [`Room`].
+/// Numbers of lists in a [`Room`]: lists of floating-point numbers, and lists of indices.
 pub const NUMBERS: usize = 8;
 pub const INDICES: usize = 4;
 
-/// In which rows an eigenvector has elements: those of the first half, both, those of the second half.
+/// Rows in which an eigenvector may be nonzero: the first half, both halves, or the second half.
 const FIRST: usize = 0;
 const BOTH: usize = 1;
 const SECOND: usize = 2;
@@ -45,7 +46,7 @@ fn two_columns(q: &mut [f64], stride: usize, n: usize, i: usize, j: usize) -> (&
     if i < j { (a, b) } else { (b, a) }
 }
 
-/// The rank-one update of a diagonal matrix, `diag(d) + rho z z'`, in the basis of the columns of `q`.
+/// A rank-one update of a diagonal matrix, `diag(d) + rho z z'`, in the basis of the columns of `q`.
 struct Update<'a> {
     d: &'a mut [f64],
     z: &'a mut [f64],
@@ -55,8 +56,8 @@ struct Update<'a> {
 }
 
 impl Update<'_> {
-    /// Rotates the columns `i` and `j` of `q` so that `z[i]` becomes 0, if this makes the element of the matrix off its
-    /// diagonal at most `tolerance`. This element is then ignored.
+    /// Rotates the columns `i` and `j` of `q` so that `z[i]` becomes 0. The rotation creates an off-diagonal element,
+    /// which is ignored. If this element would exceed `tolerance`, does nothing and returns false.
     fn rotate(&mut self, i: usize, j: usize, tolerance: f64) -> bool {
         let length = self.z[i].hypot(self.z[j]);
         let (cosine, sine) = (self.z[j] / length, -self.z[i] / length);
@@ -78,9 +79,9 @@ impl Update<'_> {
         true
     }
 
-    /// Fills the beginning of `places` with the indices that remain, with ascending `d`, and the end with those of the
-    /// deflated eigenvalues. Returns the number of the former. At the call, `places` has all indices, with ascending
-    /// `d`.
+    /// Moves the indices of deflated eigenvalues to the end of `places`, and keeps the others at the beginning, in the
+    /// order of ascending `d`. Returns the number of kept indices. `places` must hold all indices, in the order of
+    /// ascending `d`.
     fn deflate(&mut self, places: &mut [usize], deflated: &mut [usize], rho: f64) -> usize {
         let largest = self.d.iter().fold(rho, |largest, d| largest.max(d.abs()));
         let tolerance = 8.0 * f64::EPSILON * largest;
@@ -113,10 +114,10 @@ impl Update<'_> {
     }
 }
 
-/// Joins two halves of a symmetric tridiagonal matrix. `d` has the eigenvalues of the halves, `half` those of the first,
-/// and the columns of `q` the eigenvectors, zeros in the rows of the other half. The element `off` is next to the
-/// diagonal between the halves; its magnitude was subtracted from the diagonal on both sides. Afterwards `d` and `q` have
-/// the eigenvalues, ascending, and eigenvectors of the whole matrix.
+/// Joins two halves of a symmetric tridiagonal matrix. `d` has the eigenvalues of both halves, with `half` eigenvalues
+/// of the first half in front. The columns of `q` are the eigenvectors, with zeros in the rows of the other half. `off`
+/// is the off-diagonal element between the halves; its magnitude was subtracted from the diagonal elements on both
+/// sides. Overwrites `d` with the eigenvalues of the whole matrix, in ascending order, and `q` with its eigenvectors.
 pub fn merge(
     set: Set,
     d: &mut [f64],
@@ -129,7 +130,7 @@ pub fn merge(
     let n = d.len();
     let [z, poles, squares, origins, distances, weights, sorted_poles, sorted_z] = pieces(&mut room.numbers, n);
     let [places, spare, kind, order] = pieces(&mut room.indices, n);
-    // scaled by a power of two, so that no square overflows or underflows
+    // scales by a power of two, so that no square overflows or underflows
     let exponent = scale::needed(d.iter().copied().chain([off])).unwrap_or(0);
     scale::scale(d, -exponent);
     let off = scale::scaled(off, -exponent);
@@ -148,7 +149,7 @@ pub fn merge(
     solve(set, d, z, kept, rho, lists);
     let (origins, distances, weights) = (&origins[..k], &distances[..k], &weights[..k]);
 
-    // the kept columns in the order of their kinds
+    // orders the kept columns by their kinds
     let mut count = 0;
     let mut ends = [0; 3];
     for (of_kind, end) in ends.iter_mut().enumerate() {
@@ -176,7 +177,7 @@ pub fn merge(
         to.copy_from_slice(&q[i * stride..][..n]);
     }
 
-    // eigenvalues in ascending order: the roots, then the deflated ones, have the indices from 0 to n
+    // sorts the eigenvalues; before, the roots have the indices below `k`, followed by the deflated eigenvalues
     let values = squares;
     (0..k).for_each(|j| values[j] = origins[j] + distances[j]);
     (k..n).for_each(|j| values[j] = d[deflated[j - k]]);
@@ -211,8 +212,8 @@ pub fn merge(
     Ok(())
 }
 
-/// Solves the secular equation of the columns that remain. Fills the lists `poles`, `squares`, `origins`, `distances` and
-/// `weights`.
+/// Solves the secular equation for the kept columns. Fills the lists `poles`, `squares`, `origins`,
+/// `distances` and `weights`.
 fn solve(set: Set, d: &[f64], z: &[f64], kept: &[usize], rho: f64, lists: [&mut [f64]; 5]) {
     let k = kept.len();
     let [poles, squares, origins, distances, weights] = lists.map(|list| &mut list[..k]);

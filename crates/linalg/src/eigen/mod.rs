@@ -89,7 +89,7 @@ pub(crate) fn real(a: &[f64], w: &mut [c64], v: Option<&mut [c64]>, n: usize) ->
     Ok(())
 }
 
-/// Scales every column, an eigenvector, to Euclidean length 1.
+/// Scales every column to Euclidean length 1. The columns are eigenvectors.
 fn normalize(v: Option<&mut [c64]>, n: usize) {
     for column in v.into_iter().flat_map(|v| v.chunks_exact_mut(n.max(1))) {
         let largest = column.iter().map(|x| x.magnitude()).fold(0.0, f64::max);

@@ -9,17 +9,18 @@ use crate::{
 /// The largest matrix for this method.
 pub const LARGEST: usize = 32;
 
-/// Most sweeps for one eigenvalue. Two are usual.
+/// Maximum number of sweeps for one eigenvalue. Two are usual.
 const MOST: usize = 100;
 
-/// After this number of sweeps for one eigenvalue, an error of the rounding error of the largest element is accepted, not
-/// only one of the rounding errors of its neighbours.
+/// After this number of sweeps for one eigenvalue, an off-diagonal element counts as 0 up to the rounding error of the
+/// matrix's largest element. Until then, the limit is the rounding error of the neighbouring diagonal elements.
 const PATIENT: usize = 40;
 
-/// The order of the rows and columns is considered before the first sweep for an eigenvalue, and again after this number.
+/// The order of the rows and columns may be reversed before the first sweep for an eigenvalue, and
+/// again after each `REVERSE` sweeps.
 const REVERSE: usize = 25;
 
-/// Smaller elements off the diagonal count as 0: 2^-900. The largest element is at least 2^-200.
+/// Off-diagonal elements smaller than 2^-900 count as 0. The largest element is at least 2^-200.
 const NEGLIGIBLE: f64 = f64::from_bits((1023 - 900) << 52);
 
 /// The length of a vector of two elements.
@@ -29,7 +30,7 @@ fn length(x: f64, y: f64) -> f64 {
     if (1e-280..1e280).contains(&square) { square.sqrt() } else { x.hypot(y) }
 }
 
-/// Reverses the order of rows and columns. `v` has as many columns as `d` elements.
+/// Reverses the order of rows and columns. `v` has one column per element of `d`.
 fn reverse(d: &mut [f64], e: &mut [f64], v: &mut [f64]) {
     d.reverse();
     e.reverse();
@@ -42,9 +43,9 @@ fn reverse(d: &mut [f64], e: &mut [f64], v: &mut [f64]) {
 }
 
 versions! {
-    /// Replaces the diagonal `d` by the eigenvalues, in any order, destroys `e`, the elements below the diagonal followed
-    /// by 0, and multiplies `v` from the right by the matrix of the eigenvectors. Returns whether the iteration
-    /// converged.
+    /// Replaces the diagonal `d` by the eigenvalues, in any order, and multiplies `v` from the
+    /// right by the matrix of the eigenvectors. `e` has the elements below the diagonal, followed
+    /// by a 0; it is overwritten. Returns whether the iteration converged.
     pub fn sweeps(d: &mut [f64], e: &mut [f64], v: &mut [f64]) -> bool {
         let n = d.len();
         let largest = d.iter().chain(e.iter()).fold(0.0, |largest: f64, x| largest.max(x.abs()));
@@ -61,7 +62,7 @@ versions! {
                 if end == first {
                     break;
                 }
-                // small elements first: otherwise the shift is lost in the rounding errors of large elements
+                // puts small elements first: otherwise the shift is lost in the rounding errors of large elements
                 if count % REVERSE == 0 && d[end].abs() + e[end - 1].abs() < d[first].abs() + e[first].abs() {
                     reverse(&mut d[first..=end], &mut e[first..end], &mut v[first * n..(end + 1) * n]);
                 }
@@ -72,7 +73,7 @@ versions! {
                 if count > MOST {
                     return false;
                 }
-                // the shift is the eigenvalue of the first 2 by 2 block that is nearer to the first element
+                // the shift is the eigenvalue of the first 2 by 2 block that is nearer to the block's first element
                 let half = (d[first + 1] - d[first]) / (2.0 * e[first]);
                 let shift = half + length(half, 1.0).copysign(half);
                 let mut g = d[end] - d[first] + e[first] / shift;
@@ -111,9 +112,9 @@ versions! {
     }
 }
 
-/// Replaces the diagonal `d` of a symmetric tridiagonal matrix by its eigenvalues in ascending order, and the columns of
-/// `q` by its eigenvectors. `e` has the elements below the diagonal; `q` is an array of columns, `stride` apart. The
-/// matrix has at most [`LARGEST`] rows.
+/// Replaces the diagonal `d` of a symmetric tridiagonal matrix by its eigenvalues in ascending
+/// order, and the columns of `q` by its eigenvectors. `e` has the elements below the diagonal. The
+/// columns of `q` are `stride` apart. The matrix has at most [`LARGEST`] rows.
 pub fn small(set: Set, d: &mut [f64], e: &[f64], q: &mut [f64], stride: usize) -> Result<()> {
     let n = d.len();
     let (mut v, mut off) = ([0.0; LARGEST * LARGEST], [0.0; LARGEST]);

@@ -2,22 +2,22 @@
 //!
 //! The matrix is `diag(poles) + rho z z'` with ascending poles, `rho > 0`, and no zeros in `z`. Its eigenvalues are the
 //! roots of `f(x) = 1 / rho + sum of z_i^2 / (pole_i - x)`. One root lies between each pole and the next pole, and one
-//! above the last pole.
+//! root lies above the last pole.
 //!
-//! A root is stored as the nearer of its two poles, the origin, and the distance from it. So the differences between
-//! roots and poles are accurate, even if a root and a pole are equal as doubles.
+//! A root is stored as the nearer of its neighbouring poles (the origin) and the distance from this pole. The
+//! differences between roots and poles are therefore accurate, even if a root and a pole are equal as doubles.
 
 use crate::{
     instructions::versions,
     lanes::{LANES, Lanes, Mask},
 };
 
-/// Most iterations for one root. From the iteration `SLOW` on, every second iteration halves the number of doubles in
-/// the bracket of the root, which is at most 2^64. So every root is found.
+/// Maximum number of iterations for one root. From iteration `SLOW` on, every second iteration halves the number of
+/// doubles in the root's bracket. This number is at most 2^64, so every root is found.
 const MOST: usize = SLOW + 2 * 66;
 const SLOW: usize = 10;
 
-/// Sums over the poles up to that of the root (`psi`) and over the poles above it (`phi`), with their derivatives.
+/// The sum over the poles below the root (`psi`), the sum over the poles above it (`phi`), and their derivatives.
 struct Sums {
     psi: Lanes,
     of_psi: Lanes,
@@ -25,7 +25,7 @@ struct Sums {
     of_phi: Lanes,
 }
 
-/// Sums of `z_i^2 / (pole_i - x)` for the roots `first`, `first + 1`, ... , at `x = origin + distance` in each lane.
+/// Sums of `z_i^2 / (pole_i - x)` at `x = origin + distance`. The lanes belong to the roots `first`, `first + 1`, ...
 #[inline(always)]
 fn sums(poles: &[f64], squares: &[f64], first: usize, origin: Lanes, distance: Lanes) -> Sums {
     let zero = Lanes::all(0.0);
@@ -62,14 +62,14 @@ fn smaller_root(a: Lanes, b: Lanes, c: Lanes) -> Lanes {
     let two = Lanes::all(2.0);
     let root = (a * a - Lanes::all(4.0) * (b * c)).abs().map(f64::sqrt);
     let positive = a.greater(Lanes::all(0.0));
-    // one division, of the numbers that are not the result of a cancellation
+    // chooses the form without cancellation, so that one division is enough
     let above = positive.choose(two * b, a - root);
     let below = positive.choose(a + root, two * c);
     above / below
 }
 
-/// A number between two of the same sign or 0: in their middle or, if `by_bits`, the one with as many doubles on either
-/// side.
+/// A number between `low` and `high`, which must not have opposite signs: their mean or, with `by_bits`, the number
+/// with equally many doubles on both sides.
 #[inline(always)]
 fn middle(low: Lanes, high: Lanes, by_bits: bool) -> Lanes {
     if !by_bits {
@@ -84,9 +84,8 @@ fn middle(low: Lanes, high: Lanes, by_bits: bool) -> Lanes {
 }
 
 versions! {
-    /// Computes the eight roots from `first` on, or as many as there are: their origins and their distances from them.
-    /// `squares` are those of `z`, and `sum` is their sum. The lengths of `origins` and `distances` are the number of
-    /// roots.
+    /// Computes up to eight roots, from root `first` on, as origins and distances. `squares` are the squares of the
+    /// elements of `z`, and `sum` is their sum. `origins` and `distances` have one element per root.
     pub fn roots(
         poles: &[f64], squares: &[f64], rho: f64, sum: f64, first: usize, origins: &mut [f64], distances: &mut [f64],
     ) {
@@ -96,7 +95,7 @@ versions! {
         let index = |l: usize| first + l.min(count - 1);
         let last = Lanes::from_fn(|l| index(l) as f64).at_least(Lanes::all((k - 1) as f64));
         let pole = Lanes::from_fn(|l| poles[index(l)]);
-        // the last root is at most `rho` times the sum above its pole; the factor is for rounding
+        // the last root exceeds its pole by at most `rho * sum`; the other factor is for rounding
         let end = rho * sum * (1.0 + 16.0 * f64::EPSILON);
         let gap = Lanes::from_fn(|l| poles.get(index(l) + 1).map_or(end, |next| next - poles[index(l)]));
         let square = Lanes::from_fn(|l| squares[index(l)]);
@@ -115,7 +114,7 @@ versions! {
         let mut low = is_left.choose(zero, from_left.choose(mid, zero - mid));
         let mut high = is_left.choose(mid, from_left.choose(gap, zero));
 
-        // the first guess: f with the other terms constant
+        // the first guess: the root if the terms of all poles but the two nearest are constant
         let rest = f + (square - of_next) / mid;
         let both = square + of_next;
         let a = from_left.choose(rest * gap + both, both - rest * gap);
@@ -137,7 +136,7 @@ versions! {
             if !open.any() {
                 break;
             }
-            // f with each sum replaced by a constant and one pole, of the same value and derivative
+            // replaces each sum in f by a constant and one pole, with the same value and derivative
             let (left, right) = (to_pole - distance, to_next - distance);
             let slope = at.of_psi + at.of_phi;
             let product = left * right;
@@ -161,18 +160,18 @@ versions! {
         distances.copy_from_slice(&distance.0[..count]);
     }
 
-    /// Computes, for eight poles from `first` on, or as many as `weights` has elements, the squares of the elements of a
-    /// `z` times the square root of `rho`, so that the given roots are exact.
+    /// Computes the weights of up to eight poles, from pole `first` on. They are the squares of the elements of
+    /// `sqrt(rho) z` for the vector `z` with which the given roots are exact.
     ///
-    /// The eigenvectors of this matrix are orthogonal to working precision, even if the roots are not accurate (M. Gu
-    /// and S. Eisenstat, SIAM J. Matrix Anal. Appl. 15, 1994).
+    /// The eigenvectors of the matrix with this `z` are orthogonal to working precision, even if the roots are not
+    /// accurate (M. Gu and S. Eisenstat, SIAM J. Matrix Anal. Appl. 15, 1994).
     pub fn weights(poles: &[f64], origins: &[f64], distances: &[f64], first: usize, weights: &mut [f64]) {
         let (k, count) = (poles.len(), weights.len());
         let end = first + count;
         let own = Lanes::from_fn(|l| poles[first + l.min(count - 1)]);
         let lane = Lanes::from_fn(|l| l as f64);
         let to_root = |j: usize| (own - Lanes::all(origins[j])) - Lanes::all(distances[j]);
-        // each root is paired with the pole on its side that is farther from the own pole, so every factor is at most 1
+        // divides the distance to each root by the distance to the pole behind the root, so every factor is at most 1
         let mut product = to_root(k - 1);
         for (j, &pole) in poles[..first].iter().enumerate() {
             product = product * (to_root(j) / (own - Lanes::all(pole)));
@@ -187,8 +186,8 @@ versions! {
         weights.copy_from_slice(&product.abs().0[..count]);
     }
 
-    /// Fills the columns of `vectors` with the eigenvectors, of length 1, of roots. The columns are as long as `poles`.
-    /// The order of the poles is arbitrary, but that of `z` must be the same.
+    /// Fills the columns of `vectors` with eigenvectors of length 1, one for each root. A column is
+    /// as long as `poles`. `poles` may have any order, and `z` must have the same order.
     pub fn vectors(poles: &[f64], z: &[f64], origins: &[f64], distances: &[f64], vectors: &mut [f64]) {
         let of_roots = origins.iter().zip(distances);
         for (vector, (&origin, &distance)) in vectors.chunks_exact_mut(poles.len()).zip(of_roots) {

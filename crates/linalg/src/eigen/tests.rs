@@ -1,4 +1,5 @@
-//! Tests of the eigenvectors of Hermitian matrices: residuals, orthogonality and order, for matrices of many structures.
+//! Tests of the eigenvectors of Hermitian matrices: residuals, orthogonality and order, for matrices of many
+//! structures.
 
 use super::divide;
 use crate::{
@@ -122,7 +123,7 @@ fn structures(n: usize) -> Vec<(&'static str, Tridiagonal)> {
     ]
 }
 
-/// Sizes below and above those of the leaves, and of two levels of joins.
+/// Sizes of matrices without joins, and with one or more levels of joins.
 const SIZES: [usize; 10] = [1, 2, 3, 5, 17, 32, 33, 64, 66, 130];
 
 #[test]

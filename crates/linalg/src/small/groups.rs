@@ -1,7 +1,7 @@
-//! Systems and determinants of a stack, eight matrices at a time. A group of less than eight matrices is processed in
-//! lanes if there are enough of them, else one by one.
+//! Systems and determinants of a stack, eight matrices at a time. A group of fewer than eight matrices is processed in
+//! lanes if it has at least `FEW` matrices, else one by one.
 //!
-//! Code with vectors is in loops and not in closures, which would be compiled for the baseline.
+//! Code with vectors is in loops, because closures would be compiled for the baseline instruction set.
 
 use super::{
     lanes::{Lanes, Vector, WIDTH},
@@ -32,7 +32,7 @@ impl Sizes {
     }
 }
 
-/// Calls code for the number of rows, as a constant `N` if it is small. `N` is 0 for other numbers.
+/// Calls `f` with the number of rows as the constant `N` if it is at most 4, otherwise with `N` = 0.
 macro_rules! by_rows {
     ($n:expr, $f:ident($($arg:expr),*)) => {
         match $n {

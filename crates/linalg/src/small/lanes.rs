@@ -1,8 +1,8 @@
 //! Eight numbers at a time: one element of each of eight matrices, or eight elements of a row of one matrix.
 //!
-//! [`Vector`] has an implementation for each instruction set, because compilers do not make good vector instructions of
-//! comparisons in arrays. No implementation fuses multiplications and subtractions, which not every processor can, so
-//! results have the same bits with every instruction set.
+//! [`Vector`] has an implementation for each instruction set, because compilers generate slow code
+//! for comparisons of arrays. No implementation fuses multiplications and subtractions, because not
+//! every processor supports this. Results therefore have the same bits with every instruction set.
 
 /// Number of lanes.
 pub const WIDTH: usize = crate::GROUP;
@@ -39,7 +39,7 @@ pub trait Vector: Copy {
     /// Writes the numbers to memory.
     fn store(self, to: &mut Lanes);
 
-    /// These numbers.
+    /// A vector of these numbers.
     fn of(x: [f64; WIDTH]) -> Self;
 
     /// A vector with this number in each lane.
@@ -66,11 +66,11 @@ pub trait Vector: Copy {
     /// The lanes in which `self == other`.
     fn equals(self, other: Self) -> Self::Mask;
 
-    /// The numbers of `other` in the lanes of the mask, and those of `self` in the other lanes.
+    /// The numbers of `other` in the lanes of the mask, and the numbers of `self` in the other lanes.
     fn replaced(self, mask: Self::Mask, other: Self) -> Self;
 }
 
-/// The numbers in any processor's registers.
+/// Eight numbers in an array, for any processor.
 #[derive(Clone, Copy)]
 pub struct Plain([f64; WIDTH]);
 

@@ -1,12 +1,12 @@
 //! Systems and determinants of stacks of small matrices, in double precision.
 //!
-//! Eight matrices are factorized at a time, one in each lane of a vector. The few matrices that are left over are
-//! factorized one by one, by the same operations in the same order, so the result for a matrix has the same bits
-//! anywhere in a stack and on every processor. Pivots are the largest elements of their columns, and of equal ones the
-//! first.
+//! Eight matrices are factorized at a time, one in each lane of a vector. The few matrices that are
+//! left over are factorized one by one, by the same operations in the same order, so the result for
+//! a matrix has the same bits anywhere in a stack and on every processor. A pivot is the largest
+//! element of its column, and the first one if several elements are equally large.
 //!
-//! Matrices of very large or very small numbers, and matrices with infinite elements or NaN, are left to `lu`. This
-//! depends on the matrix only.
+//! Matrices of very large or very small numbers, and matrices with infinite elements or NaN, are
+//! left to `lu`. This choice depends on the matrix only.
 
 mod groups;
 mod lanes;
@@ -22,8 +22,8 @@ use crate::{Determinant, Result, SMALL, Team, instructions::Set, lu, room::list}
 use groups::Sizes;
 use lanes::Lanes;
 
-/// Number of elements up to which eight matrices with their right-hand sides are solved at a time. More elements are
-/// slow to read again and again from the second-level cache.
+/// Maximum number of elements of eight matrices with their right-hand sides that are solved at a time. More elements
+/// would have to be read from the second-level cache again and again, which is slow.
 const ELEMENTS: usize = 1280;
 
 /// Solves the systems of a stack; see [`crate::Scalar::solve_all`].

@@ -1,4 +1,4 @@
-//! LU factorizations of one matrix at a time, with the bits of those in `stacked`.
+//! LU factorizations of one matrix at a time. The results have the same bits as in `stacked`.
 //!
 //! A room holds the rows of the matrix and of the right-hand sides, each padded with zeros to blocks of eight elements.
 
@@ -20,7 +20,7 @@ fn element(row: &[Lanes], j: usize) -> f64 {
 }
 
 /// Eliminates the elements below the diagonal of a matrix, in `n` rows of `w` blocks. Afterwards the elements above the
-/// diagonal are those of the upper factor. Returns the sign of the permutation of the rows, or `None` if a pivot is 0.
+/// diagonal belong to the upper factor. Returns the sign of the permutation of the rows, or `None` if a pivot is 0.
 #[inline(always)]
 pub fn eliminate<V: Vector>(a: &mut [Lanes], n: usize, w: usize) -> Option<f64> {
     let mut sign = 1.0;
@@ -42,7 +42,7 @@ pub fn eliminate<V: Vector>(a: &mut [Lanes], n: usize, w: usize) -> Option<f64> 
             row[k / WIDTH..].swap_with_slice(&mut lower[(place - k - 1) * w..][k / WIDTH..w]);
         }
         let pivot = element(row, k);
-        // the first block also changes elements that are not read again
+        // in the first block, elements that are not read again may change too
         let from = (k + 1) / WIDTH;
         for other in lower.chunks_exact_mut(w) {
             let factor = V::splat(element(other, k) / pivot);

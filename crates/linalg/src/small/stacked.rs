@@ -3,8 +3,8 @@
 //! The rows of a room hold the rows of the matrix, followed by the elements of the right-hand sides in this row. The
 //! elimination therefore applies to the right-hand sides too, and only the back substitution remains to be done.
 //!
-//! Each element is the result of one chain of operations: the multiples of the pivot rows are subtracted in the order of
-//! the pivots. The functions in `single` have the same chains.
+//! Each element is the result of one chain of operations: the multiples of the pivot rows are subtracted in the order
+//! of the pivots. The functions in `single` have the same chains.
 
 use super::lanes::{Lanes, Mask, Vector, WIDTH};
 use crate::{lu::PRODUCTS, scale::ORDINARY_RANGE};
@@ -35,8 +35,8 @@ pub fn subtract<V: Vector>(x: &mut [Lanes], factor: V, y: &[Lanes]) {
 }
 
 /// Eliminates the elements below the diagonal of eight matrices, in rows of `w` elements. Afterwards the elements above
-/// the diagonal are those of the upper factor. Singular matrices have any numbers after the first pivot of 0. `N` is
-/// `n`, or 0 for code for any `n`.
+/// the diagonal belong to the upper factor. After its first pivot of 0, a singular matrix has unspecified elements. `N`
+/// is `n`, or 0 for code that accepts any `n`.
 #[inline(always)]
 pub fn eliminate<V: Vector, const N: usize>(a: &mut [Lanes], n: usize, w: usize) -> Eliminated<V> {
     let n = constant::<N>(n);
@@ -62,7 +62,8 @@ pub fn eliminate<V: Vector, const N: usize>(a: &mut [Lanes], n: usize, w: usize)
     done
 }
 
-/// The row of the largest element of column `k` in or below row `k`; the first if several are equally large.
+/// In each lane, the row of the largest element of column `k` in or below row `k`; the first row if
+/// several elements are equally large.
 #[inline(always)]
 fn pivot_rows<V: Vector>(a: &[Lanes], n: usize, w: usize, k: usize) -> V {
     let (mut largest, mut place) = (V::load(&a[k * w + k]).abs(), V::splat(k as f64));
@@ -199,8 +200,8 @@ fn substitute_columns<V: Vector, const C: usize>(
     }
 }
 
-/// The products of the sign and the elements on the diagonal, and the bits of the matrices with an intermediate product
-/// close to the limits of doubles. The matrices are in rows of `n` elements.
+/// The product of the sign and the diagonal elements of each matrix, and the bits of the matrices with an intermediate
+/// product close to the limits of doubles. The matrices are in rows of `n` elements.
 #[inline(always)]
 pub fn products<V: Vector>(a: &[Lanes], n: usize, sign: V) -> (V, u8) {
     let (least, most) = (V::splat(PRODUCTS.start), V::splat(PRODUCTS.end));
@@ -219,8 +220,8 @@ pub fn pivots(a: &[Lanes], n: usize, l: usize) -> impl Iterator<Item = f64> + Cl
 }
 
 /// Copies up to eight matrices into lanes: `n` rows, whose elements go to the places from `start` on of rows of `w`
-/// elements. `from` has the matrices, column by column. Lanes without a matrix get the last one. Returns the bits of the
-/// matrices with elements that need scaling, or that are infinite or NaN.
+/// elements. `from` has the matrices, column by column. Lanes without a matrix get the last one. Returns the bits of
+/// the matrices with elements that need scaling, or that are infinite or NaN.
 #[inline(always)]
 pub fn load<V: Vector>(a: &mut [Lanes], from: &[f64], [n, columns]: [usize; 2], w: usize, start: usize) -> u8 {
     let size = n * columns;

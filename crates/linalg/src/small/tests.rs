@@ -1,4 +1,5 @@
-//! Compares stacks with `lu`, with the definition, and with matrices alone, for every instruction set.
+//! Compares results for stacks with results of `lu`, with the definition, and with results for
+//! single matrices, for every instruction set.
 
 use super::{determinants_with, solve_all_with};
 use crate::{Alone, Determinant, Failure, Result, SMALL, Scalar, instructions::Set, lu};
@@ -37,8 +38,8 @@ fn solutions(set: Set, a: &[f64], b: &[f64], n: usize, k: usize) -> Result<Vec<f
 /// Stacks of these numbers of matrices are tested. Matrices that are left over from a group of eight may be alone.
 const STACKS: [usize; 5] = [1, 7, 8, 9, 20];
 
-/// Compares the numbers of a stack, `each` for a matrix, with those of parts of the stack: the first matrices, and the
-/// last nine with every instruction set. `of_part` computes the numbers of some of the matrices.
+/// Compares the results for a stack, `each` numbers per matrix, with the results for parts of the stack: the first
+/// matrices, and the last nine with every instruction set. `of_part` computes the results for some of the matrices.
 fn compare_parts(stack: &[f64], each: usize, of_part: impl Fn(Set, Range<usize>) -> Vec<f64>) {
     let matrices = stack.len() / each;
     let first = STACKS.iter().filter(|&&some| some < matrices).map(|&some| (Set::best(), 0..some));
@@ -72,7 +73,7 @@ fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |largest, x| x.abs().max(largest))
 }
 
-/// The largest element of `a x - b`, relative to those of `a` and `x`.
+/// The largest element of `a x - b`, relative to `n` times the product of the largest elements of `a` and `x`.
 fn residual(a: &[f64], x: &[f64], b: &[f64], n: usize) -> f64 {
     let element = |j: usize, i: usize| {
         let product: f64 = (0..n).map(|l| a[l * n + i] * x[j * n + l]).sum();
@@ -184,8 +185,8 @@ fn permutations_and_ties() {
     }
 }
 
-/// Changes one matrix of a stack so that it is unusual: one with a zero row, one with two equal rows, a zero matrix,
-/// one with NaN, one with infinity, a large one, a small one, one with both large and small columns.
+/// Changes one matrix of a stack to an unusual one: with a zero row, with two equal rows, zero, with NaN, with
+/// infinity, with large numbers, with small numbers, or with both large and small columns.
 fn unusual(a: &mut [f64], n: usize, kind: usize) {
     match kind {
         0 => a.iter_mut().step_by(n).for_each(|x| *x = 0.0),

@@ -15,7 +15,7 @@ pub struct Avx512(__m512d);
 #[derive(Clone, Copy)]
 pub struct Bits([__m256d; 2]);
 
-/// Values of intrinsics.
+/// Evaluates an expression of intrinsics.
 macro_rules! intrinsic {
     ($e:expr) => {
         // SAFETY: `sets` calls the functions of a type only if the processor has its instruction set. Intrinsics that
@@ -24,7 +24,7 @@ macro_rules! intrinsic {
     };
 }
 
-/// The functions of [`Vector`] for [`Avx2`], from the value for a register.
+/// Defines the functions of [`Vector`] for [`Avx2`], given the value for one register.
 macro_rules! halves {
     ($($name:ident($x:ident $(, $y:ident)*) -> $wrap:ident($out:ty) = $e:expr;)*) => {$(
         #[inline(always)]
@@ -113,7 +113,7 @@ impl Mask for __mmask8 {
     }
 }
 
-/// The functions of [`Vector`] for [`Avx512`].
+/// Defines the functions of [`Vector`] for [`Avx512`].
 macro_rules! registers {
     ($($name:ident($x:ident $(, $y:ident)*) -> $out:ty = $e:expr;)*) => {$(
         #[inline(always)]

@@ -1,9 +1,9 @@
 //! Reduction of real matrices to bidiagonal form by reflections, in one pass over the matrix for each column.
 //!
-//! G. W. Howell, J. W. Demmel, C. T. Fulton, S. Hammarling and K. Marmol, "Cache efficient bidiagonalization using BLAS 2.5
-//! operators", ACM Transactions on Mathematical Software 34 (2008). The reflections of a step are applied to the rest of
-//! the matrix in the pass of the next step, which also computes both products with the rest that the next step needs. The
-//! time is that of reading and writing the rest, so one pass instead of two saves nearly half of it.
+//! G. W. Howell, J. W. Demmel, C. T. Fulton, S. Hammarling and K. Marmol, "Cache efficient bidiagonalization using BLAS
+//! 2.5 operators", ACM Transactions on Mathematical Software 34 (2008). The reflections of a step are applied to the
+//! rest of the matrix in the pass of the next step, which also computes both products with the rest that the next step
+//! needs. Most of the time is for reading and writing the rest, so one pass instead of two saves nearly half of it.
 
 use crate::{
     Result,
@@ -15,45 +15,46 @@ use crate::{
 /// Number of columns that are processed at a time.
 const GROUP: usize = 4;
 
-/// Alignment of the columns in bytes: that of a cache line.
+/// Alignment of the columns in bytes: the size of a cache line.
 const ALIGNMENT: usize = 64;
 
-/// Vectors that are shorter count as 0: 2^-900. The matrix has elements of at least 2^-200.
+/// Vectors shorter than 2^-900 count as 0. The largest element of the matrix is at least 2^-200.
 const NEGLIGIBLE: f64 = f64::from_bits((1023 - 900) << 52);
 
-/// Products with shorter rows may underflow: 2^-400.
+/// Products with rows shorter than 2^-400 may underflow.
 const SHORT: f64 = f64::from_bits((1023 - 400) << 52);
 
 /// Eight rows of a column.
 type Eight = [f64; LANES];
 
-/// The part of a step that changes or reads all columns to the right: vectors of rows, and vectors of columns.
+/// The data of one step's pass over all columns to the right. `u`, `before`, `z` and `next` have
+/// one element per row; `y` and `v` have one element per column.
 pub struct Step<'a> {
-    /// The left reflection of this step, and the one of the step before, 0 above their first rows.
+    /// The left reflections of this step and of the previous step; 0 above their first rows.
     u: &'a [Eight],
     before: &'a [Eight],
-    /// The product of the rest with the right reflection of the step before.
+    /// The product of the rest and the right reflection of the previous step.
     z: &'a [Eight],
-    /// The product of the rest with the row of the matrix, which the pass computes.
+    /// The product of the rest and the row `v`, which the pass computes.
     next: &'a mut [Eight],
-    /// The product of the left reflection with the rest, of the step before, and then of this step.
+    /// The product of the left reflection and the rest: at first of the previous step, then of this step.
     y: &'a mut [f64],
-    /// The right reflection of the step before, and then the row of the matrix.
+    /// The right reflection of the previous step. The pass replaces it by the row of the matrix.
     v: &'a mut [f64],
-    /// The factor of the left reflection.
+    /// The factor of this step's left reflection.
     factor: f64,
-    /// The row, and the number of rows before the first of the vectors.
+    /// The index of the row, and the index of the first row in the vectors.
     row: usize,
     first: usize,
 }
 
-/// The sums of all numbers in each of the vectors.
-#[inline(never)] // if it is inlined, the compiler turns the vectors around in the loop over the rows
+/// The sum of the eight numbers of each vector.
+#[inline(never)] // when it is inlined, the compiler transposes the vectors in the loop over the rows
 fn sums_of(sums: &[Lanes; GROUP]) -> [f64; GROUP] {
     sums.map(|Lanes(s)| ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
 }
 
-/// Passes over the columns from the column `j` of the rest on.
+/// Passes over `GROUP` columns of the rest, from column `j` on.
 #[inline(always)]
 fn columns(step: &mut Step<'_>, group: &mut [f64], stride: usize, j: usize) {
     let (first, count) = (step.first, step.u.len());
@@ -132,7 +133,7 @@ struct Reflection {
     /// The first element of the mapped vector.
     to: f64,
     factor: f64,
-    /// The factor that makes the first element of `u` 1.
+    /// The factor that scales `u` so that its first element is 1.
     inverse: f64,
 }
 
@@ -153,7 +154,7 @@ impl Reflection {
     }
 }
 
-/// The position in `room` where elements are aligned.
+/// The first aligned position in `room`.
 fn aligned(room: &[f64]) -> usize {
     match room.as_ptr().align_offset(ALIGNMENT) {
         usize::MAX => 0,
@@ -162,9 +163,9 @@ fn aligned(room: &[f64]) -> usize {
 }
 
 /// Computes the bidiagonal form of an `m` by `n` matrix with `m >= n`: the diagonal, and the `n - 1` elements above it.
-/// The largest element must be within 2^-200 and 2^200.
+/// The magnitude of the largest element must be between 2^-200 and 2^200.
 pub fn reduce(set: Set, a: &[f64], m: usize, n: usize, diagonal: &mut [f64], above: &mut [f64]) -> Result<()> {
-    // columns at distances of a large power of two would share few lines of the cache
+    // columns that are a large power of two apart would share few lines of the cache
     let stride = m.next_multiple_of(LANES) + if m.next_multiple_of(512) - m < LANES { LANES } else { 0 };
     // up to three columns of zeros complete the last group
     let room = &mut list(stride * (n + GROUP - 1 + 4) + ALIGNMENT, 0.0)?;
@@ -212,7 +213,8 @@ pub fn reduce(set: Set, a: &[f64], m: usize, n: usize, diagonal: &mut [f64], abo
             if right.to.abs() < SHORT {
                 product(&mut next[k + 1..m], rest, row, k + 1, stride);
             } else {
-                // the row differs from a multiple of the reflection in its first element
+                // the right reflection is the row with `right.to` subtracted from its first
+                // element, times `right.inverse`
                 for (next, x) in next[k + 1..m].iter_mut().zip(&rest[k + 1..m]) {
                     *next = (*next - right.to * x) * right.inverse;
                 }
@@ -227,7 +229,7 @@ pub fn reduce(set: Set, a: &[f64], m: usize, n: usize, diagonal: &mut [f64], abo
     Ok(())
 }
 
-/// The product of the rest, from the row `first` on, and a vector.
+/// The product of the rest's rows from `first` on and a vector.
 fn product(to: &mut [f64], rest: &[f64], v: &[f64], first: usize, stride: usize) {
     to.fill(0.0);
     for (column, v) in rest.chunks_exact(stride).zip(v) {

@@ -1,50 +1,51 @@
 //! Singular values of bidiagonal matrices, by the differential quotient difference algorithm with shifts (dqds).
 //!
-//! K. V. Fernando and B. N. Parlett, "Accurate singular values and differential qd algorithms", Numerische Mathematik 67
-//! (1994), and for the shifts B. N. Parlett and O. A. Marques, "An implementation of the dqds algorithm (positive case)",
-//! Linear Algebra and its Applications 309 (2000).
+//! K. V. Fernando and B. N. Parlett, "Accurate singular values and differential qd algorithms", Numerische Mathematik
+//! 67 (1994), and for the shifts B. N. Parlett and O. A. Marques, "An implementation of the dqds algorithm (positive
+//! case)", Linear Algebra and its Applications 309 (2000).
 //!
-//! A sweep replaces the squares of the elements by those of another bidiagonal matrix, whose squared singular values are
-//! smaller by the shift. The shift must not exceed the smallest of them; otherwise the sweep is repeated with a smaller
-//! shift. Nothing but a shift is ever subtracted, so small singular values are accurate too.
+//! A sweep replaces the matrix by another bidiagonal matrix, whose squared singular values are
+//! smaller by the shift. Only the squares of the elements are stored. The shift must not exceed the
+//! smallest squared singular value; otherwise the sweep is repeated with a smaller shift. Nothing
+//! but a shift is ever subtracted, so small singular values are accurate too.
 
 use crate::{Failure, Result, room::list, scale};
 
-/// Squares of elements off the diagonal count as 0 below this part of an eigenvalue: (16 eps)^2.
+/// The square of an off-diagonal element counts as 0 if it is at most this fraction of an eigenvalue: (16 eps)^2.
 const NEGLIGIBLE: f64 = 256.0 * f64::EPSILON * f64::EPSILON;
 
-/// The binary exponent of the largest element during the iteration. Products of four elements do not overflow, nor do they
-/// underflow unless an element is below 1e-150 of the largest.
+/// The binary exponent of the largest element during the iteration. Products of four elements do
+/// not overflow, and they underflow only if an element is below 1e-150 of the largest.
 const EXPONENT: i32 = 248;
 
-/// Most sweeps for each singular value. Four are usual, and up to 80 in small clusters.
+/// Maximum number of sweeps for each singular value. Four are usual; small clusters need up to 80.
 const MOST: usize = 250;
 
-/// The squared norm of an approximate eigenvector lacks terms that are about this part of it.
+/// The terms that are left out of the squared norm of an approximate eigenvector are about this fraction of it.
 const LEFT_OUT: f64 = 0.05;
 
-/// With a larger squared norm, the vector is no approximation.
+/// If the squared norm is larger than this, the vector is not a good approximation.
 const LARGEST_NORM: f64 = 0.563;
 
-/// Upper bounds of the smallest eigenvalue, which a sweep computes for each row. NaN where there was no sweep.
+/// Upper bounds of the smallest eigenvalue: a sweep computes one for each row. A bound that no sweep computed is NaN.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// The bounds of the last three rows, the last one first.
     last: [f64; 3],
-    /// The smallest bound of all rows, of all but the last, and of all but the last two.
+    /// The smallest bound of all rows, of all rows but the last, and of all rows but the last two.
     least: [f64; 3],
 }
 
 impl Bounds {
     const UNKNOWN: Bounds = Bounds { last: [f64::NAN; 3], least: [f64::NAN; 3] };
 
-    /// The bounds without those of the last row.
+    /// The bounds without the last row.
     fn shortened(self) -> Bounds {
         let without = |[_, second, third]: [f64; 3]| [second, third, f64::NAN];
         Bounds { last: without(self.last), least: without(self.least) }
     }
 
-    /// A shift that is close to the smallest eigenvalue of a matrix of at least three rows, and seldom larger.
+    /// A shift for a matrix of at least three rows. It is close to the smallest eigenvalue, and seldom larger.
     fn shift(self, q: &[f64], e: &[f64]) -> f64 {
         let n = q.len();
         let ([last, ..], [least, others, _]) = (self.last, self.least);
@@ -54,7 +55,7 @@ impl Bounds {
         if last != least {
             return 0.25 * least;
         }
-        // the squared norm of an approximate eigenvector whose last element is 1
+        // the squared norm of an approximate eigenvector without its last element, which is 1
         let (mut sum, mut term) = (0.0, 1.0);
         for i in (0..n - 1).rev() {
             term *= e[i] / q[i];
@@ -78,8 +79,8 @@ impl Bounds {
     }
 }
 
-/// The squares of the elements of a bidiagonal matrix, before and after a sweep. `e` and `next_e` end with an element that
-/// is not used.
+/// The squares of the elements of a bidiagonal matrix, before and after a sweep. The last element
+/// of `e` and of `next_e` is not used.
 struct Squares {
     q: Vec<f64>,
     e: Vec<f64>,
@@ -87,7 +88,7 @@ struct Squares {
     next_e: Vec<f64>,
 }
 
-/// A part of the matrix, between elements off the diagonal that count as 0. The sum of the shifts is `shift + error`.
+/// A part of the matrix between off-diagonal elements that count as 0. The sum of its shifts is `shift + error`.
 #[derive(Clone, Copy)]
 struct Block {
     start: usize,
@@ -108,8 +109,8 @@ impl Block {
     }
 }
 
-/// Computes the singular values of an upper bidiagonal matrix in descending order. `s` has the diagonal before and the
-/// singular values afterwards; `e` has the elements above the diagonal. Signs do not matter.
+/// Computes the singular values of an upper bidiagonal matrix in descending order. `s` has the diagonal, and is
+/// overwritten with the singular values. `e` has the elements above the diagonal. The signs of elements do not matter.
 pub fn singular_values(s: &mut [f64], e: &[f64]) -> Result<()> {
     let n = s.len();
     if !s.iter().chain(e).all(|x| x.is_finite()) {
@@ -173,7 +174,7 @@ impl Squares {
                     bounds = Bounds::UNKNOWN;
                     continue;
                 }
-                // eigenvalues split off at the end, the small ones first
+                // eigenvalues split off at the end of the matrix; the smallest ones should split off first
                 if 1.5 * q[0] < q[n - 1] {
                     q.reverse();
                     e[..n - 1].reverse();
@@ -188,12 +189,13 @@ impl Squares {
                     if least >= 0.0 && bounds.last[0] >= 0.0 {
                         break;
                     }
-                    // if the shift is too large for the last row only, the bound of this row tells by how much
+                    // if the shift is too large for the last row only, the negative bound of this row estimates the
+                    // excess
                     let nearer = (tau + least) * (1.0 - 4.0 * f64::EPSILON);
                     tau = match tries {
                         0 | 1 if others > 0.0 && nearer > 0.0 && nearer < tau => nearer,
                         0..3 if tau.is_finite() => 0.25 * tau,
-                        // no bound is negative then
+                        // with a shift of 0, no bound is negative
                         _ => 0.0,
                     };
                     tries += 1;
@@ -207,7 +209,7 @@ impl Squares {
     }
 }
 
-/// The eigenvalues of a block of two rows: the squares of the singular values of the matrix with these squares of elements.
+/// The squared singular values of a block of two rows, given the squares of its elements.
 fn of_two(a: f64, e: f64, b: f64) -> [f64; 2] {
     let (large, small) = if a > b { (a, b) } else { (b, a) };
     if e <= small * NEGLIGIBLE {
@@ -224,13 +226,13 @@ fn of_two(a: f64, e: f64, b: f64) -> [f64; 2] {
     [first, small * (large / first)]
 }
 
-/// A sweep with the shift `tau`, for at least three rows. Some bound is negative, or the last one is NaN, if the shift is
-/// larger than the smallest eigenvalue.
+/// Makes a sweep with the shift `tau`, for at least three rows. If the shift is larger than the
+/// smallest eigenvalue, at least one bound is negative, or the last bound is NaN.
 fn sweep(q: &[f64], e: &[f64], next_q: &mut [f64], next_e: &mut [f64], tau: f64) -> Bounds {
     let n = q.len();
     let mut d = q[0] - tau;
     let mut step = |i: usize, d: f64| {
-        // products come before the quotients, which might overflow, and which the next bound waits for
+        // multiplies before dividing: a quotient might overflow, and the next bound would have to wait for it
         let sum = d + e[i];
         next_q[i] = sum;
         next_e[i] = e[i] * q[i + 1] / sum;

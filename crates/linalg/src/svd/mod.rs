@@ -1,5 +1,5 @@
-//! Singular value decomposition. Singular vectors are computed by faer; singular values alone by faer's or our own
-//! bidiagonal form, and dqds.
+//! Singular value decomposition. faer computes singular vectors. Singular values without vectors are computed by dqds
+//! from a bidiagonal form, which this crate computes for real matrices, and faer for complex ones.
 
 mod bidiagonal;
 mod dqds;

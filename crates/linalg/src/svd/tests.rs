@@ -1,5 +1,5 @@
-//! Tests of singular values without vectors: compared with those that faer computes with vectors, for matrices of many
-//! structures.
+//! Tests of singular values without vectors: they are compared with the values that faer computes
+//! with vectors, for matrices of many structures.
 
 use super::{bidiagonal, dqds};
 use crate::{
@@ -96,7 +96,7 @@ fn bidiagonal_matrices_of_every_structure() {
     }
 }
 
-/// The product of the singular values is that of the diagonal, so the small ones must be accurate too.
+/// The product of the singular values equals the product of the diagonal, so the small ones must be accurate too.
 #[test]
 fn small_singular_values_are_accurate() {
     for n in [2, 3, 5, 20, 60, 200] {

@@ -13,7 +13,7 @@ use faer::{
     traits::ComplexField,
 };
 
-/// Computes the singular values of an `m` by `n` matrix, which has elements, in descending order.
+/// Computes the singular values of a nonempty `m` by `n` matrix in descending order.
 pub fn values<T: Scalar + ComplexField>(a: &[T], s: &mut [f64], m: usize, n: usize) -> Result<()> {
     // squares of elements must neither overflow nor underflow
     let exponent = scale::needed(a.iter().copied()).unwrap_or(0);
@@ -30,7 +30,8 @@ pub fn values<T: Scalar + ComplexField>(a: &[T], s: &mut [f64], m: usize, n: usi
     if exponent != 0 {
         scale::scale(&mut tall, -exponent);
     }
-    // as in faer: for matrices with many more rows than columns, the triangular factor has the same singular values
+    // as in faer: if there are many more rows than columns, uses the triangular factor, which has
+    // the same singular values
     if 6 * rows > 11 * columns {
         tall = triangle(tall, rows, columns)?;
         rows = columns;
@@ -45,7 +46,7 @@ pub fn values<T: Scalar + ComplexField>(a: &[T], s: &mut [f64], m: usize, n: usi
     Ok(())
 }
 
-/// The triangular factor of a matrix, with as many rows as columns.
+/// The square triangular factor of a matrix with more rows than columns.
 fn triangle<T: Scalar + ComplexField>(mut a: Vec<T>, m: usize, n: usize) -> Result<Vec<T>> {
     let block = factor::recommended_block_size::<T>(m, n);
     let mut reflections = list(block * n, T::default())?;
@@ -61,7 +62,7 @@ fn triangle<T: Scalar + ComplexField>(mut a: Vec<T>, m: usize, n: usize) -> Resu
     Ok(a)
 }
 
-/// Computes the magnitudes of the elements of the bidiagonal form by faer: the diagonal and the elements above it.
+/// Reduces the matrix to bidiagonal form by faer. Stores the magnitudes of the diagonal and of the elements above it.
 fn by_faer<T: Scalar + ComplexField>(
     a: &mut [T],
     m: usize,
