@@ -222,6 +222,7 @@ macro_rules! dynamic_real {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl Ordered for $name {
             const LOWEST: $name = $name(f64::NEG_INFINITY);
             const HIGHEST: $name = $name(f64::INFINITY);
@@ -229,6 +230,7 @@ macro_rules! dynamic_real {
             words2!(Ordered: maximum minimum);
         }
 
+        #[diagnostic::do_not_recommend]
         impl Numeric for $name {
             const ZERO: $name = $name(0.0);
             const ONE: $name = $name(1.0);
@@ -243,6 +245,7 @@ macro_rules! dynamic_real {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl RealNumeric for $name {
             words!(RealNumeric: ceil floor trunc);
             words2!(RealNumeric: floor_divide remainder fmod);
@@ -250,6 +253,7 @@ macro_rules! dynamic_real {
 
         operators!($name: Add add Numeric::plus; Sub sub Numeric::minus; Mul mul Numeric::times; Div div Float::div;);
 
+        #[diagnostic::do_not_recommend]
         impl Float for $name {
             type Real = $name;
             type Complex = AnyComplex;
@@ -270,6 +274,7 @@ macro_rules! dynamic_real {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl Real for $name {
             type Wide = $name;
 
@@ -306,7 +311,9 @@ dynamic_real! {
     AnyPart of part
 }
 
+#[diagnostic::do_not_recommend]
 impl WideFloat for AnyPart {}
+#[diagnostic::do_not_recommend]
 impl Precision for AnyPart {}
 
 dynamic!(
@@ -316,6 +323,7 @@ dynamic!(
     complex = |x| x, if_float: FloatVisitor
 );
 
+#[diagnostic::do_not_recommend]
 impl Numeric for AnyComplex {
     const ZERO: AnyComplex = AnyComplex(Complex::new(0.0, 0.0));
     const ONE: AnyComplex = AnyComplex(Complex::new(1.0, 0.0));
@@ -340,6 +348,7 @@ impl Numeric for AnyComplex {
 
 operators!(AnyComplex: Add add Numeric::plus; Sub sub Numeric::minus; Mul mul Numeric::times; Div div Float::div;);
 
+#[diagnostic::do_not_recommend]
 impl Float for AnyComplex {
     type Real = AnyPart;
     type Complex = AnyComplex;
@@ -360,12 +369,14 @@ impl Float for AnyComplex {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ComplexFloat for AnyComplex {
     fn from_parts(re: AnyPart, im: AnyPart) -> AnyComplex {
         AnyComplex(Complex::new(re.0, im.0))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl WideFloat for AnyComplex {}
 
 /// Computes a function of two numbers in the dtype `$dtype`, which must be in `$list`.
@@ -393,6 +404,7 @@ macro_rules! dynamic_number {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl Ordered for $name {
             const LOWEST: $name = $name(Number::Real(f64::NEG_INFINITY));
             const HIGHEST: $name = $name(Number::Real(f64::INFINITY));
@@ -418,6 +430,7 @@ macro_rules! dynamic_number {
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl Numeric for $name {
             const ZERO: $name = $name(Number::Integer(0));
             const ONE: $name = $name(Number::Integer(1));
@@ -554,6 +567,7 @@ impl Ord for AnyInteger {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Ordered for AnyInteger {
     const LOWEST: AnyInteger = AnyInteger(i64::MIN as i128);
     const HIGHEST: AnyInteger = AnyInteger(u64::MAX as i128);
@@ -561,6 +575,7 @@ impl Ordered for AnyInteger {
     integer!(Ordered: maximum minimum);
 }
 
+#[diagnostic::do_not_recommend]
 impl Bits for AnyInteger {
     integer!(Bits: bit_and bit_or bit_xor);
 
@@ -569,6 +584,7 @@ impl Bits for AnyInteger {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Numeric for AnyInteger {
     const ZERO: AnyInteger = AnyInteger(0);
     const ONE: AnyInteger = AnyInteger(1);
@@ -593,10 +609,12 @@ impl Numeric for AnyInteger {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl RealNumeric for AnyInteger {
     integer!(RealNumeric: floor_divide remainder fmod);
 }
 
+#[diagnostic::do_not_recommend]
 impl Integer for AnyInteger {
     const MIN: AnyInteger = AnyInteger::LOWEST;
     const MAX: AnyInteger = AnyInteger::HIGHEST;

@@ -106,17 +106,28 @@ struct Blocks {
 impl Blocks {
     /// Takes a block for elements of this size. Returns the index of its first line.
     fn take(&mut self, size: usize) -> usize {
-        let lines = (size * BLOCK).div_ceil(size_of::<Line>());
-        if let Some(place) = self.free.iter().position(|(_, many)| *many == lines) {
-            return self.free.swap_remove(place).0;
+        let lines = lines_of(size);
+        match self.free.iter().position(|(_, many)| *many == lines) {
+            Some(place) => self.free.swap_remove(place).0,
+            None => self.new_block(size),
         }
-        self.lines += lines;
-        self.lines - lines
+    }
+
+    /// Takes a block that no call has used.
+    fn new_block(&mut self, size: usize) -> usize {
+        let start = self.lines;
+        self.lines += lines_of(size);
+        start
     }
 
     fn give_back(&mut self, start: usize, size: usize) {
-        self.free.push((start, (size * BLOCK).div_ceil(size_of::<Line>())));
+        self.free.push((start, lines_of(size)));
     }
+}
+
+/// Number of lines of a block of elements of this size.
+fn lines_of(size: usize) -> usize {
+    (size * BLOCK).div_ceil(size_of::<Line>())
 }
 
 /// Lists the subexpressions of a formula. The operands of an op come before the op. Returns `None` if an op has no
@@ -229,7 +240,8 @@ impl Program {
         for (i, operand) in operands.iter_mut().enumerate() {
             if let Operand::Number(number) = *operand {
                 let known = self.repeated.iter().find(|(other, _)| *other == number);
-                let start = known.map_or_else(|| blocks.take(kernel.input(i).size()), |(_, start)| *start);
+                // earlier calls write to the blocks that are free here
+                let start = known.map_or_else(|| blocks.new_block(kernel.input(i).size()), |(_, start)| *start);
                 if known.is_none() {
                     self.repeated.push((number, start));
                 }
@@ -433,6 +445,54 @@ mod tests {
                 assert_eq!(found, expected, "{i} {j}");
             }
         }
+    }
+
+    /// An op whose loop takes no number as its first operand: `x1 + x2 * x3`.
+    struct Sum3;
+
+    impl EachSource for Sum3 {
+        const NAME: &'static str = "sum3";
+        const CUDA: &'static str = "";
+        const INPUTS: &'static [&'static str] = &["x1", "x2", "x3"];
+        const PARAMS: &'static [&'static str] = &[];
+        const ROW: Option<&'static Row> = Some(
+            &Row::new(&crate::OpInfo::new("sum3", "", "", "", &[], &[], "", "", "", None))
+                .with_loops(|_| Some(EachLoop::new::<3, f64, Sum3>())),
+        );
+    }
+
+    impl<T: Numeric> Each<3, T> for Sum3 {
+        type Out = T;
+        #[inline(always)]
+        fn apply(&self, &[x, y, z]: &[T; 3]) -> T {
+            x.plus(y.times(z))
+        }
+    }
+
+    #[test]
+    fn numbers_in_blocks_are_kept_for_all_blocks() {
+        // 0.5 + ((x + 2 x) + 2 x) * x: the block of the inner sum is free when the number gets its block
+        let op = Scaled { scale: 2.0 };
+        let steps = Steps {
+            steps: vec![
+                Step::Number(DType::Float64),
+                Step::Element(0),
+                call::<Scaled>(DType::Float64, &[1, 1]),
+                call::<Scaled>(DType::Float64, &[2, 1]),
+                call::<Sum3>(DType::Float64, &[0, 3, 1]),
+            ],
+            value: Some(4),
+        };
+        let mut numbers = Numbers::default();
+        numbers.number(0.5);
+        numbers.params(&op);
+        numbers.params(&op);
+        let n = 4 * BLOCK;
+        let x = array("test", &[n], (0..n).map(|i| i as f64).collect()).unwrap();
+        let result = evaluate(&steps, &numbers, &[view(&x)]).unwrap().unwrap();
+        let ArrayValue::Numpyish(result) = result else { unreachable!("an array of the CPU") };
+        let result = result.into_typed::<f64>().unwrap();
+        assert!(result.iter().zip(&x).all(|(&found, x)| found == 0.5 + 5.0 * x * x));
     }
 
     #[test]

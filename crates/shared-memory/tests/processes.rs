@@ -315,12 +315,18 @@ fn descriptors_that_do_not_fit_are_refused() {
     }
     // a buffer cannot be opened as an array, and an array cannot be opened as a buffer
     assert!(
-        SharedBuffer::open(&right).unwrap_err().to_string().contains("a shared array, which SharedArray::open opens")
+        SharedBuffer::open(&right)
+            .unwrap_err()
+            .to_string()
+            .contains("belongs to a shared array; open it by SharedArray::open")
     );
     assert!(matches!(SharedBuffer::open(&changed(&right, 0, "buffer")), Err(Error::Unavailable { .. })));
     let buffer = SharedBuffer::zeros::<f32>(&[2, 3]).unwrap().descriptor();
     assert!(
-        SharedArray::open(&buffer).unwrap_err().to_string().contains("a shared buffer, which SharedBuffer::open opens")
+        SharedArray::open(&buffer)
+            .unwrap_err()
+            .to_string()
+            .contains("belongs to a shared buffer; open it by SharedBuffer::open")
     );
     // a view with another dtype
     let why = array.view::<f64>().unwrap_err().to_string();
