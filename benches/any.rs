@@ -27,15 +27,19 @@ fn calls_of_a_round(call: &mut dyn FnMut()) -> u32 {
     }
 }
 
+/// Returns the mean time of a call in nanoseconds.
+fn time(many: u32, call: &mut dyn FnMut()) -> f64 {
+    let start = Instant::now();
+    (0..many).for_each(|_| call());
+    start.elapsed().as_nanos() as f64 / f64::from(many)
+}
+
 fn compare(name: &str, n: usize, direct: &mut dyn FnMut(), any: &mut dyn FnMut()) {
     let many = calls_of_a_round(direct);
     let mut least = [f64::INFINITY; 2];
     for _ in 0..ROUNDS {
-        for (least, call) in least.iter_mut().zip([&mut *direct, &mut *any]) {
-            let start = Instant::now();
-            (0..many).for_each(|_| call());
-            *least = least.min(start.elapsed().as_nanos() as f64 / f64::from(many));
-        }
+        least[0] = least[0].min(time(many, direct));
+        least[1] = least[1].min(time(many, any));
     }
     let [direct, any] = least;
     println!("| {name} | {n} | {direct:.0} | {any:.0} | {:.0} | {:.2} |", any - direct, any / direct);

@@ -19,6 +19,7 @@ pub fn operand_view<'x, B: Arrays<Array<T> = AnyArray<T>>, T: Element>(x: &'x Op
 
 /// Returns a view of an array like [`operand_view`].
 #[inline]
+#[allow(clippy::ptr_arg)] // whether the array is borrowed decides
 pub fn array_view<'x, T: Element>(x: &'x Cow<'_, AnyArray<T>>) -> Option<View<'x>> {
     match x {
         Cow::Borrowed(x) => x.nd_view().map(|view| view.view()),

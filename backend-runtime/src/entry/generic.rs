@@ -57,7 +57,7 @@ pub fn to_elements<B: Arrays, T: Element>(b: &B, op: &'static str, x: &AnyArray<
     let (shape, elements) = elements(b, op, ArrayValue::of(x.value()))?;
     let elements = elements.into_iter().map(|x| x.cast::<T>()).collect();
     let why = |error: ShapeError| Error::shape(op, &shape, error.to_string());
-    Ok(HostArray::from_shape_vec(&shape[..], elements).map_err(why)?)
+    HostArray::from_shape_vec(&shape[..], elements).map_err(why)
 }
 
 fn elements<B: Arrays>(b: &B, op: &'static str, x: ArrayValue) -> Result<(Vec<usize>, Vec<RawElement>)> {

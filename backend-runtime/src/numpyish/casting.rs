@@ -74,7 +74,27 @@ const fn kernel(from: DType, to: DType) -> Kernel {
     }
 }
 
+/// The op for each pair of dtypes.
+static CASTS: [[Cast; DType::ALL.len()]; DType::ALL.len()] = {
+    let mut casts = [[Cast { from: DType::Bool, to: DType::Bool }; DType::ALL.len()]; DType::ALL.len()];
+    let mut from = 0;
+    while from < DType::ALL.len() {
+        let mut to = 0;
+        while to < DType::ALL.len() {
+            casts[from][to] = Cast { from: DType::ALL[from], to: DType::ALL[to] };
+            to += 1;
+        }
+        from += 1;
+    }
+    casts
+};
+
 impl Cast {
+    /// This op, in static memory.
+    pub fn in_table(self) -> &'static Cast {
+        &CASTS[self.from as usize][self.to as usize]
+    }
+
     /// The kernel of casts between these dtypes.
     pub fn kernel(self) -> &'static Kernel {
         &KERNELS[self.from as usize][self.to as usize]
@@ -144,8 +164,14 @@ unsafe fn in_steps<W: Element>(cast: Cast, from: *const u8, to: *mut u8, n: usiz
         // SAFETY: the caller guarantees `n` elements, of which `len` begin at `done`; `wide` has room for `len`.
         unsafe {
             let (from, to) = (from.add(done * from_size), to.add(done * to_size));
-            let _: Result<()> = dispatch!(cast.from, T => Ok(each::<T, W>(from, wide.as_mut_ptr().cast(), len)));
-            let _: Result<()> = dispatch!(cast.to, T => Ok(each::<W, T>(wide.as_ptr().cast(), to, len)));
+            let _: Result<()> = dispatch!(cast.from, T => {
+                each::<T, W>(from, wide.as_mut_ptr().cast(), len);
+                Ok(())
+            });
+            let _: Result<()> = dispatch!(cast.to, T => {
+                each::<W, T>(wide.as_ptr().cast(), to, len);
+                Ok(())
+            });
         }
         done += len;
     }

@@ -131,8 +131,8 @@ fn lines_of(size: usize) -> usize {
 }
 
 /// Lists the subexpressions of a formula. The operands of an op come before the op. Returns `None` if an op has no
-/// loop. `casts` keeps the ops that convert to another dtype.
-fn values(steps: &Steps, numbers: &Numbers, inputs: &[DType; MOST], casts: &mut Vec<Box<Cast>>) -> Option<Vec<Value>> {
+/// loop.
+fn values(steps: &Steps, numbers: &Numbers, inputs: &[DType; MOST]) -> Option<Vec<Value>> {
     let (mut elements, mut ops) = (numbers.elements(), numbers.ops());
     let mut values: Vec<Value> = Vec::with_capacity(steps.steps.len());
     // for each step, the index of its value
@@ -146,9 +146,8 @@ fn values(steps: &Steps, numbers: &Numbers, inputs: &[DType; MOST], casts: &mut 
                 let params = elements.by_ref().take(row.params.len()).collect();
                 let operands: Vec<usize> = operands.iter().map(|&operand| of_steps[operand]).collect();
                 let (kernel, op, is_identity) = if row.converts {
-                    let cast = Box::new(Cast { from: *of, to: *out });
-                    let (kernel, op) = (cast.kernel(), ptr::from_ref(&*cast).cast());
-                    casts.push(cast);
+                    let cast = Cast { from: *of, to: *out };
+                    let (kernel, op) = (cast.kernel(), ptr::from_ref(cast.in_table()).cast());
                     (kernel, op, of == out)
                 } else {
                     let each = row.row?.loops?(*of)?;
@@ -184,15 +183,14 @@ fn values(steps: &Steps, numbers: &Numbers, inputs: &[DType; MOST], casts: &mut 
 }
 
 impl Program {
-    /// Converts a formula; `None` if one of its ops has no loop, or if it has too many arrays. `casts` keeps the ops
-    /// that convert to another dtype.
-    fn new(steps: &Steps, numbers: &Numbers, arrays: &[View<'_>], casts: &mut Vec<Box<Cast>>) -> Option<Program> {
+    /// Converts a formula; `None` if one of its ops has no loop, or if it has too many arrays.
+    fn new(steps: &Steps, numbers: &Numbers, arrays: &[View<'_>]) -> Option<Program> {
         if arrays.len() > MOST {
             return None;
         }
         let mut inputs = [DType::Bool; MOST];
         inputs.iter_mut().zip(arrays).for_each(|(dtype, view)| *dtype = view.dtype);
-        let values = values(steps, numbers, &inputs, casts)?;
+        let values = values(steps, numbers, &inputs)?;
         let mut last_use = vec![0; values.len()];
         for (place, value) in values.iter().enumerate() {
             value.operands().iter().for_each(|&operand| last_use[operand] = place);
@@ -324,8 +322,7 @@ unsafe fn run_blocks(program: &Program, x: &[*const u8; MOST], room: *mut Line, 
 ///
 /// `numbers` must have been collected from the formula of `steps`, which must still exist.
 pub fn evaluate(steps: &Steps, numbers: &Numbers, arrays: &[View<'_>]) -> Option<Result<ArrayValue>> {
-    let mut casts = Vec::new();
-    let program = Program::new(steps, numbers, arrays, &mut casts)?;
+    let program = Program::new(steps, numbers, arrays)?;
     let kernel = program.kernel(arrays.len())?;
     Some(dispatch!(kernel.output(), T => {
         // SAFETY: the kernel belongs to the program, whose operands are these arrays; `T` is the dtype of its result.
@@ -345,8 +342,7 @@ pub fn reduce(
     factors: Option<[usize; 2]>,
     of: &dyn Fn(Source<'_>) -> Result<RawArray>,
 ) -> Option<Result<RawArray>> {
-    let mut casts = Vec::new();
-    let program = Program::new(steps, numbers, arrays, &mut casts)?;
+    let program = Program::new(steps, numbers, arrays)?;
     let kernel = program.kernel(arrays.len())?;
     // SAFETY: the kernel belongs to the program, whose operands are these arrays; both outlive the call of `of`.
     let fused = unsafe { Fused::new(&kernel, ptr::from_ref(&program).cast(), arrays, true, factors) };
