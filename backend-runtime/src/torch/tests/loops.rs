@@ -61,8 +61,10 @@ fn results_take_the_memory_of_tensors_given_by_value() {
         let third = start(&x);
         let expected: Vec<i64> = (0..n).map(|i| 7 - 5 * i * (5 * i - 9 * i)).collect();
         assert_eq!(host(&b, &x).as_slice(), Some(&expected[..]));
-        let kept = [first, second, third].map(|place| place == here);
-        assert_eq!(kept, if b.is_in_place() { [true; 3] } else { [false; 3] }, "each in the place of the one before");
+        // a backend that copies may be given the memory that was freed a call before: only the values count there
+        if b.is_in_place() {
+            assert_eq!([first, second, third], [here; 3], "each in the place of the one before");
+        }
     }
     // both operands share the same memory
     let x = new(1);
