@@ -51,7 +51,8 @@ pub fn expand(input: &Input, rows: &LitStr) -> Result<TokenStream, TokenStream> 
     }
     let expand = Expand::new(&model, input);
     if let (Some(name), true) = (&input.extension, expand.is_of_every_backend() && unsaid.is_empty()) {
-        let message = format!("every backend has `{name}`: no row of its table is for one library");
+        let message =
+            format!("every backend already has `{name}`, because no row of its table is for a single library");
         return Err(syn::Error::new(input.file_span(), message).into_compile_error());
     }
     match (&input.any, &input.sharded) {
@@ -74,7 +75,7 @@ fn overlay(input: &Input, table: &SourceFile, is_right: bool) -> Result<TokenStr
     parse(&source, Role::Overlay, &mut model, &mut report);
     let column = model.backends.iter().find(|b| b.own).cloned();
     if column.is_none() && report.is_empty() {
-        report.at(&source, 0..0, "an overlay has a `[backend.name]`", None);
+        report.at(&source, 0..0, "an overlay must have a section `[backend.name]`", None);
     }
     if let Some(column) = &column {
         inherit(&mut model, column);

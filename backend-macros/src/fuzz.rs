@@ -85,7 +85,7 @@ fn expand(table: &str, role: As, base: &str) -> Result<(syn::File, Vec<String>),
         As::Overlay => syn::parse_quote!(root = backends, base = #base, overlay = "t.toml", partial = true),
     };
     let tokens = expand_source(&input, &source, "t.toml").unwrap_or_else(|errors| errors);
-    let file = syn::parse2::<syn::File>(tokens).map_err(|why| format!("the expansion is no Rust: {why}"))?;
+    let file = syn::parse2::<syn::File>(tokens).map_err(|why| format!("the expansion is not Rust: {why}"))?;
     let error = |item: &syn::Item| match item {
         syn::Item::Macro(call) if call.mac.path.segments.last()?.ident == "compile_error" => {
             Some(syn::parse2::<syn::LitStr>(call.mac.tokens.clone()).ok()?.value())
@@ -435,7 +435,7 @@ fn paths_of_functions_end_in_a_name() {
     assert_eq!(with("crate::kernels::r"), [""; 0]);
     for path in ["crate", "self", "super::between", "Self", "kernels::crate", "crate::crate", "kernels::self"] {
         let said = with(path);
-        assert!(said.len() == 1 && said[0].contains("is no path such as"), "{path}: {said:?}");
+        assert!(said.len() == 1 && said[0].contains("is not a path such as"), "{path}: {said:?}");
     }
 }
 
@@ -478,8 +478,8 @@ fn numbers_are_exact_or_refused() {
     for (each, message) in [
         ("x + 128", "`128` is not in int8"),
         ("x - -1", "`-1` is not in uint8"),
-        ("x * 0.5", "`0.5` is no number of int8"),
-        ("x * 2.0", "`2.0` is no number of int8"),
+        ("x * 0.5", "`0.5` is not a number of int8"),
+        ("x * 2.0", "`2.0` is not a number of int8"),
     ] {
         let said = of("integer", each).unwrap_err();
         assert!(said.contains(message), "{each}: {said}");

@@ -140,10 +140,10 @@ impl Parse for Input {
             return Err(syn::Error::new(Span::call_site(), "give the trait a name: `trait = MyOps`"));
         }
         if let (Some(_), Some(name), None) = (&it.home, &it.extension, &it.rows) {
-            return Err(syn::Error::new(name.span(), "`trait` is a name, without a path"));
+            return Err(syn::Error::new(name.span(), "`trait` must be a name without a path"));
         }
         if let (Some(sharded), None) = (&it.sharded, &it.rows) {
-            let message = "`sharded` is for the macro of a table of your own: `backend_my_ops! { sharded = backends_sharded::Sharded }`";
+            let message = "`sharded` is allowed only in the macro of your own table: `backend_my_ops! { sharded = backends_sharded::Sharded }`";
             return Err(syn::Error::new_spanned(sharded, message));
         }
         if let Some(any) = &it.any

@@ -69,6 +69,6 @@ mod tests {
         assert!(SMALL.contains(right));
         assert_eq!(without(&["torch"], &with("add(x, slope)")).0, [""; 0]);
         let wrong = without(&["torch"], &with("added(x, slope)")).0;
-        assert!(wrong.len() == 1 && wrong[0].contains("no op `added`"), "{wrong:?}");
+        assert!(wrong.len() == 1 && wrong[0].contains("there is no op `added`"), "{wrong:?}");
     }
 }

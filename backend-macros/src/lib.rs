@@ -127,7 +127,7 @@ fn expand_source(input: &Input, source: &SourceFile, path: &str) -> Result<Token
     parse(source, role, &mut model, &mut report);
     let column = model.backends.iter().find(|b| b.own && is_overlay).cloned();
     if is_overlay && column.is_none() && report.is_empty() {
-        report.at(source, 0..0, "an overlay has a `[backend.name]`", None);
+        report.at(source, 0..0, "an overlay must have a section `[backend.name]`", None);
     }
     if let Some(column) = &column {
         inherit(&mut model, column);

@@ -8,15 +8,17 @@ use syn::{Data, DeriveInput, Fields, GenericParam, spanned::Spanned};
 pub fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let Data::Struct(data) = &input.data else {
-        return Err(syn::Error::new(name.span(), "`Params` is for structs of arrays"));
+        return Err(syn::Error::new(name.span(), "`Params` can be derived only for structs of arrays"));
     };
     let Fields::Named(fields) = &data.fields else {
-        return Err(syn::Error::new(data.fields.span(), "`Params` is for structs whose fields have names"));
+        return Err(syn::Error::new(
+            data.fields.span(),
+            "`Params` can be derived only for structs whose fields have names",
+        ));
     };
     let generics = &input.generics;
     let Some(GenericParam::Type(backend)) = generics.params.first() else {
-        let message =
-            "the first parameter of the struct is its backend: `struct Network<B: Backend> { weights: B::Array<f64> }`";
+        let message = "the first type parameter of the struct must be its backend: `struct Network<B: Backend> { weights: B::Array<f64> }`";
         return Err(syn::Error::new(name.span(), message));
     };
     let b = &backend.ident;

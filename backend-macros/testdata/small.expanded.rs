@@ -1119,9 +1119,9 @@ An array with the shape to which `x1` and `x2` broadcast.
 - `T`: [`Float`](crate::Float): float32, float64, complex64
 - Accuracy: exact
 
-# What runs
+# Implementation
 
-| backend | runs |
+| backend | implementation |
 |---|---|
 | Numpyish | `x1 + x2` per element |
 | Torch | `torch.add` |
@@ -1176,9 +1176,9 @@ An array with the shape of `x`.
 - `T`: [`Real`](crate::Real): float32, float64
 - Accuracy: exact
 
-# What runs
+# Implementation
 
-| backend | runs |
+| backend | implementation |
 |---|---|
 | Numpyish | `if x < 0.0 { slope * x } else { x }` per element |
 | Torch | `torch.leaky_relu` |
@@ -1241,9 +1241,9 @@ An array.
 - `T`: [`Real`](crate::Real): float32, float64
 - Accuracy: exact
 
-# What runs
+# Implementation
 
-| backend | runs |
+| backend | implementation |
 |---|---|
 | Numpyish | kernels, in `numpyish::select::threshold` |
 | Torch | `torch.threshold` |
@@ -1286,7 +1286,7 @@ fn sum<'a, T: Float>(
 # Parameters
 
 - `x`: array
-- `axis`: [axes](crate::Axes): `..` for all, `0`, `-1`, `[0, 2]`
+- `axis`: [axes](crate::Axes), such as `..` (all axes), `0`, `-1` or `[0, 2]`
 - `keepdims`: `bool`; default `false`, set by [`SumOptions::keepdims`](super::options::SumOptions::keepdims)
 
 # Returns
@@ -1304,9 +1304,9 @@ An array without the reduced axes; with `keepdims`, these axes stay, with length
 - `T`: [`Float`](crate::Float): float32, float64, complex64
 - Accuracy: exact
 
-# What runs
+# Implementation
 
-| backend | runs |
+| backend | implementation |
 |---|---|
 | Numpyish | kernels, in `numpyish::reduction::sum` |
 | Torch | ops of libtorch, in `torch::reduction::sum` |
@@ -1351,7 +1351,7 @@ fn rms<'a, T: Float>(
 # Parameters
 
 - `x`: array
-- `axis`: [axes](crate::Axes): `..` for all, `0`, `-1`, `[0, 2]`
+- `axis`: [axes](crate::Axes), such as `..` (all axes), `0`, `-1` or `[0, 2]`
 - `keepdims`: `bool`; default `false`, set by [`RmsOptions::keepdims`](super::options::RmsOptions::keepdims)
 
 # Returns
@@ -1369,9 +1369,9 @@ An array without the reduced axes; with `keepdims`, these axes stay, with length
 - `T`: [`Float`](crate::Float): float32, float64, complex64
 - Accuracy: exact
 
-# What runs
+# Implementation
 
-| backend | runs |
+| backend | implementation |
 |---|---|
 | Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
 | Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |
@@ -1434,9 +1434,9 @@ fn ends<'a, T: Float>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<En
 - `T`: [`Float`](crate::Float): float32, float64, complex64
 - Accuracy: exact (either zero may stand for both)
 
-# What runs
+# Implementation
 
-| backend | runs |
+| backend | implementation |
 |---|---|
 | Numpyish | kernels, in `numpyish::sort::ends` |
 | Torch | ops of libtorch, in `torch::sort::ends` |
@@ -1489,9 +1489,9 @@ A `bool`. The op waits until its value is known.
 - `T`: [`IsFlatDtypes`](super::IsFlatDtypes): float32, complex64
 - Accuracy: exact
 
-# What runs
+# Implementation
 
-| backend | runs |
+| backend | implementation |
 |---|---|
 | Numpyish | other ops, in `is_flat` |
 | Torch | other ops, in `is_flat` |
@@ -1527,7 +1527,7 @@ impl ops::add {
             &[("numpyish", "`x1 + x2` per element"), ("torch", "`torch.add`")],
             "",
             "exact",
-            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nIn Rust, it is the method `Elementwise::add`.\n\n```text\nfn add<'a, T: Float, K1, K2>(\n    &self,\n    x1: impl IntoOperand<'a, Self, T, K1>,\n    x2: impl IntoOperand<'a, Self, T, K2>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the other inputs\n- `x2`: array or scalar, broadcast with the other inputs\n\n# Returns\n\nAn array with the shape to which `x1` and `x2` broadcast.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nThe row `[op.add]` of `ops.toml`, line 51, defines the op.\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.add(1.0, &b.asarray([1.0, 2.0])?)?;\n// [2.0, 3.0]\n```\n",
+            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nIn Rust, it is the method `Elementwise::add`.\n\n```text\nfn add<'a, T: Float, K1, K2>(\n    &self,\n    x1: impl IntoOperand<'a, Self, T, K1>,\n    x2: impl IntoOperand<'a, Self, T, K2>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the other inputs\n- `x2`: array or scalar, broadcast with the other inputs\n\n# Returns\n\nAn array with the shape to which `x1` and `x2` broadcast.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nThe row `[op.add]` of `ops.toml`, line 51, defines the op.\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.add(1.0, &b.asarray([1.0, 2.0])?)?;\n// [2.0, 3.0]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1657,7 +1657,7 @@ impl ops::leaky {
             ],
             "",
             "exact",
-            "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nIn Rust, it is the method `Elementwise::leaky`; `Elementwise::leaky_with` sets parameters with defaults.\n\n```text\nfn leaky<'a, T: Real>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array with the shape of `x`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nThe row `[op.leaky]` of `ops.toml`, line 61, defines the op.\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.leaky(&b.asarray([1.0, -1.0])?)?;\n// [1.0, -0.01]\n```\n",
+            "x where positive, slope * x elsewhere.\n\n```text\nleaky(x: array, slope: f64 = 0.01) -> array\n```\n\nIn Rust, it is the method `Elementwise::leaky`; `Elementwise::leaky_with` sets parameters with defaults.\n\n```text\nfn leaky<'a, T: Real>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `slope`: `f64`; default `0.01`, set by `LeakyOptions::slope`\n\n# Returns\n\nAn array with the shape of `x`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | `if x < 0.0 { slope * x } else { x }` per element |\n| Torch | `torch.leaky_relu` |\n\nThe row `[op.leaky]` of `ops.toml`, line 61, defines the op.\n\nIn other libraries: `torch.leaky_relu`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.leaky(&b.asarray([1.0, -1.0])?)?;\n// [1.0, -0.01]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1779,7 +1779,7 @@ impl ops::threshold {
             ],
             "",
             "exact",
-            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nIn Rust, it is the method `Elementwise::threshold`.\n\n```text\nfn threshold<'a, T: Real>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    limit: T,\n    value: T,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::select::threshold` |\n| Torch | `torch.threshold` |\n\nThe row `[op.threshold]` of `ops.toml`, line 70, defines the op.\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?;\n// [0.0, 2.0]\n```\n",
+            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nIn Rust, it is the method `Elementwise::threshold`.\n\n```text\nfn threshold<'a, T: Real>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    limit: T,\n    value: T,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | kernels, in `numpyish::select::threshold` |\n| Torch | `torch.threshold` |\n\nThe row `[op.threshold]` of `ops.toml`, line 70, defines the op.\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?;\n// [0.0, 2.0]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1885,7 +1885,7 @@ impl ops::sum {
             ],
             "",
             "exact",
-            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nIn Rust, it is the method `Elementwise::sum`; `Elementwise::sum_with` sets parameters with defaults.\n\n```text\nfn sum<'a, T: Float>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    axis: impl Into<Axes>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::reduction::sum` |\n| Torch | ops of libtorch, in `torch::reduction::sum` |\n\nThe row `[op.sum]` of `ops.toml`, line 79, defines the op.\n\n# See also\n\n- Sums: `rms`\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.sum(&b.asarray([1.0, 2.0])?, ..)?;\n// 3.0\n```\n",
+            "Sum.\n\n```text\nsum(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nIn Rust, it is the method `Elementwise::sum`; `Elementwise::sum_with` sets parameters with defaults.\n\n```text\nfn sum<'a, T: Float>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    axis: impl Into<Axes>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `axis`: axes, such as `..` (all axes), `0`, `-1` or `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `SumOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | kernels, in `numpyish::reduction::sum` |\n| Torch | ops of libtorch, in `torch::reduction::sum` |\n\nThe row `[op.sum]` of `ops.toml`, line 79, defines the op.\n\n# See also\n\n- Sums: `rms`\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.sum(&b.asarray([1.0, 2.0])?, ..)?;\n// 3.0\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1954,7 +1954,7 @@ impl ops::rms {
             ],
             "",
             "exact",
-            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nIn Rust, it is the method `Elementwise::rms`; `Elementwise::rms_with` sets parameters with defaults.\n\n```text\nfn rms<'a, T: Float>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    axis: impl Into<Axes>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `axis`: axes: `..` for all, `0`, `-1`, `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\nThe row `[op.rms]` of `ops.toml`, line 87, defines the op.\n\n# Gradients\n\nThe gradients of the ops of which this op is composed.\n\n# See also\n\n- Sums: `sum`\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nlet y = b.rms(&x, ..)?;\n// 6.0\n```\n",
+            "A composition.\n\n```text\nrms(x: array, axis: axes, keepdims: bool = false) -> array\n```\n\nIn Rust, it is the method `Elementwise::rms`; `Elementwise::rms_with` sets parameters with defaults.\n\n```text\nfn rms<'a, T: Float>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    axis: impl Into<Axes>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `axis`: axes, such as `..` (all axes), `0`, `-1` or `[0, 2]`\n- `keepdims`: `bool`; default `false`, set by `RmsOptions::keepdims`\n\n# Returns\n\nAn array without the reduced axes; with `keepdims`, these axes stay, with length 1.\n\n# Errors\n\n- `Axis`: `axis` names an axis that does not exist.\n- `RepeatedAxis`: `axis` names an axis twice.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n| Torch | `{ let s = add(x, x); sum(s, axis, keepdims = keepdims) }` |\n\nThe row `[op.rms]` of `ops.toml`, line 87, defines the op.\n\n# Gradients\n\nThe gradients of the ops of which this op is composed.\n\n# See also\n\n- Sums: `sum`\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet x = b.asarray([1.0, 2.0])?;\nlet y = b.rms(&x, ..)?;\n// 6.0\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2073,7 +2073,7 @@ impl ops::ends {
             ],
             "",
             "exact",
-            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nIn Rust, it is the method `Elementwise::ends`; `Elementwise::ends_with` sets parameters with defaults.\n\n```text\nfn ends<'a, T: Float>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<EndsResult<Self, T>>\n```\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | kernels, in `numpyish::sort::ends` |\n| Torch | ops of libtorch, in `torch::sort::ends` |\n\nThe row `[op.ends]` of `ops.toml`, line 98, defines the op.\n\nOn a GPU, the call waits for 8 bytes from the device: how many there are.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.ends(&b.asarray([2.0, 2.0])?)?.counts;\n// [2]\n```\n",
+            "The ends along an axis, and how many elements are equal to them.\n\n```text\nends(x: array, weights: array<real> = none, first: array<int32> = none, side: side = left) -> { values: array, counts: array<int64> }\n```\n\nIn Rust, it is the method `Elementwise::ends`; `Elementwise::ends_with` sets parameters with defaults.\n\n```text\nfn ends<'a, T: Float>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<EndsResult<Self, T>>\n```\n\n# Parameters\n\n- `x`: array\n- `weights`: array of the real dtype; default `none`, set by `EndsOptions::weights`\n- `first`: array of `i32`; default `none`, set by `EndsOptions::first`\n- `side`: a choice of `Side`; default `left`, set by `EndsOptions::side`\n\n# Returns\n\n`EndsResult`: `values`, an array; `counts`, an array of `i64`.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact (either zero may stand for both)\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | kernels, in `numpyish::sort::ends` |\n| Torch | ops of libtorch, in `torch::sort::ends` |\n\nThe row `[op.ends]` of `ops.toml`, line 98, defines the op.\n\nOn a GPU, the call waits for 8 bytes from the device: how many there are.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.ends(&b.asarray([2.0, 2.0])?)?.counts;\n// [2]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2147,7 +2147,7 @@ impl ops::is_flat {
             ],
             "",
             "exact",
-            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nIn Rust, it is the method `Elementwise::is_flat`.\n\n```text\nfn is_flat<'a, T: IsFlatDtypes>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<bool>\n```\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`. The op waits until its value is known.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# What runs\n\n| backend | runs |\n|---|---|\n| Numpyish | other ops, in `is_flat` |\n| Torch | other ops, in `is_flat` |\n\nThe row `[op.is_flat]` of `ops.toml`, line 112, defines the op.\n\n# Example\n\n```\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n```\n",
+            "Whether all elements are equal.\n\n```text\nis_flat(x: array) -> bool\n```\n\nIn Rust, it is the method `Elementwise::is_flat`.\n\n```text\nfn is_flat<'a, T: IsFlatDtypes>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<bool>\n```\n\n# Parameters\n\n- `x`: array\n\n# Returns\n\nA `bool`. The op waits until its value is known.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `IsFlatDtypes`: float32, complex64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | other ops, in `is_flat` |\n| Torch | other ops, in `is_flat` |\n\nThe row `[op.is_flat]` of `ops.toml`, line 112, defines the op.\n\n# Example\n\n```\nlet b = Numpyish::new();\nassert!(b.is_flat(&b.asarray([2.0, 2.0])?)?);\n```\n",
             None,
         )
         .with_to_dtypes(&[])

@@ -50,7 +50,7 @@ pub(super) fn split(text: &str) -> Result<Vec<&str>, String> {
         }
     }
     if quoted || depth > 0 {
-        return Err(format!("`{text}`: a quote or bracket is left open"));
+        return Err(format!("`{text}`: a quote or bracket is not closed"));
     }
     let last = text[start..].trim();
     if !last.is_empty() {

@@ -117,18 +117,19 @@ pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
         && op.params.iter().any(|p| p.name == "keepdims" && p.kind == Kind::Plain(Plain::Bool));
     const WANTED: &str = "one array, `axis: axes`, `keepdims: bool = false`, and numbers: f64 or bool";
     if !begins {
-        return bad(&op.span, "a `fold` row is over the axes of one array", WANTED);
+        return bad(&op.span, "a `fold` row must reduce one array over its axes", WANTED);
     }
     let is_number = |kind: &Kind| matches!(kind, Kind::Plain(Plain::F64 | Plain::Bool));
     if let Some(other) = op.params[2..].iter().find(|p| !is_number(&p.kind)) {
         return bad(&other.span, &format!("a `fold` row takes no parameter of type `{}`", other.ty), WANTED);
     }
     if let Some(taken) = op.params.iter().find(|p| ["a", "b", "n"].contains(&p.name.as_str())) {
-        let message = format!("`{}` is a value or the number of elements in `fold` expressions", taken.name);
+        let message =
+            format!("in `fold` expressions, `{}` is the name of a value or of the number of elements", taken.name);
         return bad(&taken.span, &message, "give the parameter another name");
     }
     if !matches!(op.result, Out::One(_)) || op.second.is_some() {
-        return bad(&op.span, "a `fold` row gives one array", "result = \"array\", \"array<sum>\" ..");
+        return bad(&op.span, "a `fold` row must return one array", "result = \"array\", \"array<sum>\" ..");
     }
     let dtypes = fold.dtypes(op, model);
     let mut mistakes = Vec::new();

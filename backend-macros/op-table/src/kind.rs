@@ -280,7 +280,7 @@ impl Kind {
             Kind::AxisOrAll => "an axis such as -1, or all",
             Kind::Axes => "all, -1 or [0, 1]",
             Kind::Choice(choice) => return format!("one of: {}", choice.names().join(", ")),
-            _ => "a parameter of this type has none",
+            _ => "a parameter of this type cannot have a default",
         };
         text.into()
     }
@@ -302,22 +302,26 @@ impl Kind {
         match self {
             Kind::Array(e) => format!("array{}", of(e)),
             Kind::Operand(e, Absent::Refused) => format!("array or scalar{}", of(e)),
-            Kind::Operand(e, _) => format!("array or scalar{}; `..` for no bound", of(e)),
+            Kind::Operand(e, _) => format!("array or scalar{}; `..` means no bound", of(e)),
             Kind::Arrays(e) => format!("arrays{}", of(e)),
             Kind::Target(e) => {
-                format!("array{} that is changed: this handle has the new value, no other sees it", of(e))
+                format!(
+                    "array{}, which the op changes in place; other handles of the array keep the old elements",
+                    of(e)
+                )
             }
-            Kind::Axes => "axes: `..` for all, `0`, `-1`, `[0, 2]`".into(),
-            Kind::Axis => "axis; negative ones count from the end".into(),
+            Kind::Axes => "axes, such as `..` (all axes), `0`, `-1` or `[0, 2]`".into(),
+            Kind::Axis => "axis; negative numbers count from the last axis".into(),
             Kind::AxisOrAll => {
-                "axis; negative ones count from the end, `..` is the array as one row, in C order".into()
+                "axis; negative numbers count from the last axis, and `..` means the flattened array (in C order)"
+                    .into()
             }
             Kind::Shape => "lengths, such as a shape".into(),
             Kind::Signed => "signed lengths, such as `[-1, 2]`".into(),
             Kind::Widths => "widths of borders: `1`, `(1, 2)` or `[(1, 2), (0, 1)]`".into(),
             Kind::Number => "a number, of any type".into(),
             Kind::Slices => "one range or index per axis: `slices![1..3, .., -1]`".into(),
-            Kind::Index => "what is selected: `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`".into(),
+            Kind::Index => "list of indices: `ix![1, .., 2..-1;2, ..., NewAxis, &indices, &mask]`".into(),
             Kind::Lengths => "lengths of the axes".into(),
             Kind::Scalar => "a value of the dtype".into(),
             Kind::Host => "ndarray, `Vec`, slice, nested Rust arrays or scalar".into(),

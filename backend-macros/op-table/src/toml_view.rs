@@ -47,7 +47,10 @@ pub fn read(source: &SourceFile, report: &mut Report) -> Table {
         }
     }
     if let Some((i, c)) = source.text.char_indices().find(|(_, c)| is_bidirectional(*c)) {
-        let message = format!("`{}` makes the text look other than it is", c.escape_unicode());
+        let message = format!(
+            "`{}` is not allowed, because it makes the text look different from its content",
+            c.escape_unicode()
+        );
         report.at(source, i..i + c.len_utf8(), message, None);
     }
     if !report.is_empty() {

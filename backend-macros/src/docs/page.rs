@@ -11,7 +11,7 @@ pub fn page(op: &Op, places: &Places, model: &Model) -> String {
     let _ = write!(s, "\n# Returns\n\n{}\n", page.returns());
     let _ = write!(s, "\n# Errors\n\n{}", page.errors());
     let _ = write!(s, "\n# Dtypes and accuracy\n\n{}", page.dtypes());
-    let _ = write!(s, "\n# What runs\n\n{}", page.libraries());
+    let _ = write!(s, "\n# Implementation\n\n{}", page.libraries());
     if let Some(gradients) = page.gradients() {
         let _ = write!(s, "\n# Gradients\n\n{gradients}\n");
     }
@@ -280,7 +280,7 @@ impl Page<'_> {
 
     fn libraries(&self) -> String {
         let op = self.op;
-        let mut s = String::from("| backend | runs |\n|---|---|\n");
+        let mut s = String::from("| backend | implementation |\n|---|---|\n");
         for backend in &self.model.backends {
             if let Some(runs) = op.runs(backend) {
                 let _ = writeln!(s, "| {} | {} |", backend.ty, cell(&runs));

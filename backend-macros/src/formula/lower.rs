@@ -287,7 +287,7 @@ impl Steps<'_> {
             Formula::Number(Number::Highest, _) => Ok(quote!(#formula_path::Highest)),
             Formula::Leaf(rust, at) => Ok(self.leaf(rust.to_string(), rust, *at, pass)),
             Formula::Call(name, arguments, options) => self.node(name, arguments, options, pass),
-            Formula::Index(..) => mistake(formula.span(), "a part of an array is computed before"),
+            Formula::Index(..) => mistake(formula.span(), "an indexed array is not an operand here"),
         }
     }
 
@@ -338,7 +338,7 @@ impl Steps<'_> {
                     fields.push(quote!(#field: #rust));
                 }
                 (_, Argument::Formula(formula)) => operands.push(formula),
-                _ => return mistake(at, format!("`{name}` takes formulas")),
+                _ => return mistake(at, format!("the arguments of `{name}` must be formulas")),
             }
         }
         fields.extend(options.iter().map(|(key, value)| quote!(#key: #value)));
@@ -347,7 +347,7 @@ impl Steps<'_> {
         }
         let nodes = operands.into_iter().map(|operand| self.tree(operand, pass)).collect::<Result<Vec<_>>>()?;
         if only_numbers(arguments) {
-            return mistake(at, format!("`{name}` of a number alone: compute it in Rust, in braces"));
+            return mistake(at, format!("the only operand of `{name}` is a number: compute it in Rust, in braces"));
         }
         let item = method(&name.to_string(), at);
         let ops = &row.ops;
@@ -478,7 +478,7 @@ impl Steps<'_> {
                 quote!(#x)
             }
             (Parameter::Operand, Formula::Number(Number::Lowest | Number::Highest, _)) => quote!(..),
-            (_, Formula::Number(_, at)) => return mistake(*at, "an array is wanted here, not a number"),
+            (_, Formula::Number(_, at)) => return mistake(*at, "this must be an array, not a number"),
             (Parameter::Operand, Formula::Leaf(rust, at)) => {
                 let path = self.formula_path();
                 let name = self.variable();
@@ -552,7 +552,10 @@ fn marks(name: &Ident, row: &Row, arguments: &[Argument]) -> Result<Vec<&'static
     let is_number = |argument: &Argument| matches!(argument, Argument::Formula(Formula::Number(..)));
     let shared: Vec<_> = operands().filter(|(p, _)| **p == Parameter::Operand).collect();
     if shared.iter().all(|(_, argument)| is_number(argument)) {
-        return mistake(name.span(), format!("`{name}` of numbers alone: give one its dtype, such as `1.0_f64`"));
+        return mistake(
+            name.span(),
+            format!("all operands of `{name}` are numbers: give one of them a dtype, as in `1.0_f64`"),
+        );
     }
     let mark = |p: &Parameter| if *p == Parameter::Operand && shared.len() > 1 { "Shared" } else { "Own" };
     Ok(operands().map(|(p, _)| mark(p)).collect())

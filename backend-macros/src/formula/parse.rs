@@ -35,7 +35,7 @@ fn statements(tokens: Vec<TokenTree>, rows: &Rows) -> Result<Whole> {
         let mut reader = Parser::new(part, rows, &names);
         let at = reader.span();
         let (Some(_), Some(TokenTree::Ident(name))) = (reader.keyword("let"), reader.next()) else {
-            return mistake(at, "before a `;` stands `let name = formula`");
+            return mistake(at, "the part before a `;` must be `let name = formula`");
         };
         if !reader.takes("=") {
             return mistake(reader.span(), format!("`=` is expected after `let {name}`"));
@@ -162,9 +162,9 @@ impl<'a> Parser<'a> {
         match self.tokens.front() {
             None => Ok(formula),
             Some(TokenTree::Ident(word)) if word == "as" => {
-                mistake(word.span(), "a conversion of Rust stands in braces: `{ n as f64 }`")
+                mistake(word.span(), "write a conversion of Rust in braces: `{ n as f64 }`")
             }
-            Some(t) => mistake(t.span(), format!("`{t}` is not expected here: an operator is")),
+            Some(t) => mistake(t.span(), format!("`{t}` is unexpected here: expected an operator")),
         }
     }
 
@@ -204,10 +204,18 @@ impl<'a> Parser<'a> {
             Formula::Index(x, index) => match &**x {
                 Formula::Leaf(place, _) => (place.clone(), Some(index.clone())),
                 _ => {
-                    return mistake(leaf.span(), "a part of a variable or a field is assigned to: one list of indices");
+                    return mistake(
+                        leaf.span(),
+                        "an assignment to a part needs a variable or a field, followed by one list of indices",
+                    );
                 }
             },
-            _ => return mistake(leaf.span(), "what is assigned to is a variable or a field, or a part of one"),
+            _ => {
+                return mistake(
+                    leaf.span(),
+                    "the left side of an assignment must be a variable or a field, or a part of one",
+                );
+            }
         };
         let value = self.whole()?;
         let target = Target { place, deref, keeps_shape: operator.is_some() };
@@ -216,7 +224,7 @@ impl<'a> Parser<'a> {
             Some(operator) => {
                 match OPERATORS.iter().find(|(text, _, power)| *text == operator && *power > COMPARISON) {
                     Some((_, name, _)) => Some(Ident::new(name, equals)),
-                    None => return mistake(equals, format!("`{operator}=` assigns nothing that a formula knows")),
+                    None => return mistake(equals, format!("`{operator}=` is not an assignment operator of formulas")),
                 }
             }
         };
@@ -232,7 +240,7 @@ impl<'a> Parser<'a> {
 
     fn formula(&mut self, least: u8) -> Result<Formula> {
         if self.depth == DEPTH {
-            return mistake(self.span(), format!("a formula has at most {DEPTH} brackets and signs in one another"));
+            return mistake(self.span(), format!("brackets and signs in a formula may be nested at most {DEPTH} deep"));
         }
         self.depth += 1;
         let formula = self.operators(least);
@@ -245,7 +253,7 @@ impl<'a> Parser<'a> {
         while let Some((text, name, power)) = self.operator() {
             let at = self.span();
             if name.is_empty() {
-                return mistake(at, format!("`{text}` is for single truth values: arrays take `{}`", &text[..1]));
+                return mistake(at, format!("`{text}` is for single truth values: write `{}` for arrays", &text[..1]));
             }
             if power < least {
                 break;
@@ -295,10 +303,12 @@ impl<'a> Parser<'a> {
                 // a group of tokens that another macro has passed on as one fragment, such as `$x:expr`
                 Delimiter::None => self.inside(group.stream(), group.span())?.whole(),
                 Delimiter::Brace => Ok(Formula::Leaf(TokenTree::Group(group).into(), at)),
-                Delimiter::Bracket => mistake(at, "a list is no operand: `concat` and `stack` take lists"),
+                Delimiter::Bracket => {
+                    mistake(at, "a list cannot be an operand: only ops such as `concat` and `stack` take lists")
+                }
             },
             Some(TokenTree::Ident(name)) => self.name(name),
-            Some(other) => mistake(at, format!("`{other}` does not begin an operand")),
+            Some(other) => mistake(at, format!("an operand cannot begin with `{other}`")),
             None => mistake(self.end, "an operand is missing"),
         }
     }
@@ -319,7 +329,7 @@ impl<'a> Parser<'a> {
                 Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
                     self.call(name, Some(dtype), &group)
                 }
-                _ => mistake(at, format!("after the dtype of `{name}` stand its arguments in brackets")),
+                _ => mistake(at, format!("the arguments of `{name}` must follow its dtype, in brackets")),
             };
         }
         if let Some((_, value)) = self.names.iter().rev().find(|(known, _)| name == known)
@@ -333,7 +343,7 @@ impl<'a> Parser<'a> {
             (0..separator).for_each(|_| path.extend(self.next()));
             match self.next() {
                 Some(t @ (TokenTree::Ident(_) | TokenTree::Literal(_))) => path.push(t),
-                Some(other) => return mistake(other.span(), format!("`{other}` is no name of a field")),
+                Some(other) => return mistake(other.span(), format!("`{other}` is not the name of a field")),
                 None => return mistake(self.end, "a name is missing"),
             }
             if let Some(TokenTree::Group(group)) = self.tokens.front()
@@ -376,13 +386,13 @@ impl<'a> Parser<'a> {
     fn call(&mut self, name: Ident, dtype: Option<TokenStream>, group: &Group) -> Result<Formula> {
         let text = name.to_string();
         let Some(row) = self.rows.get(&text) else {
-            let hint = self.rows.hint(&text).unwrap_or("a function of Rust stands in braces".into());
+            let hint = self.rows.hint(&text).unwrap_or("write a function of Rust in braces".into());
             return mistake(name.span(), format!("there is no op `{text}`; {hint}"));
         };
         if row.positional.contains(&Parameter::Target) {
             return mistake(
                 name.span(),
-                format!("`{text}` changes an array, and a formula gives one: write `x[..] = ..`"),
+                format!("`{text}` changes an array, but a formula returns one: write `x[..] = ..`"),
             );
         }
         let mut arguments: Vec<Option<Argument>> = vec![None; row.positional.len()];
@@ -393,9 +403,12 @@ impl<'a> Parser<'a> {
                 count = 1;
             }
             (true, None) => {
-                return mistake(name.span(), format!("`{text}` is told the dtype of its result: `{text}::<f64>(..)`"));
+                return mistake(
+                    name.span(),
+                    format!("`{text}` needs the dtype of its result: write `{text}::<f64>(..)`"),
+                );
             }
-            (false, Some(_)) => return mistake(name.span(), format!("`{text}` is told no dtype")),
+            (false, Some(_)) => return mistake(name.span(), format!("`{text}` takes no dtype")),
             (false, None) => {}
         }
         for part in split(group.stream()) {
@@ -426,7 +439,7 @@ impl<'a> Parser<'a> {
             }
             let at = part.first().map_or(group.span(), TokenTree::span);
             if is_named {
-                return mistake(at, "arguments without a name stand before those with one");
+                return mistake(at, "arguments without a name must come before arguments with a name");
             }
             if count == row.positional.len() {
                 let names = row.options.join(" = .., ");
@@ -546,7 +559,7 @@ fn number(literal: &Literal) -> Result<Formula> {
         _ if text.starts_with(|c: char| c.is_ascii_digit()) => {
             Ok(Formula::Leaf(TokenTree::Literal(literal.clone()).into(), at))
         }
-        _ => mistake(at, format!("{literal} is no number")),
+        _ => mistake(at, format!("{literal} is not a number")),
     }
 }
 

@@ -34,7 +34,12 @@ fn check<'c>(case: &'c Text, op: &Op) -> Result<(), (&'c str, String, Option<Str
     }
     let wanted: Vec<&str> = op.positional().map(|p| p.name.as_str()).collect();
     if positional.len() != wanted.len() {
-        let message = format!("the case gives {} of {} ({})", positional.len(), wanted.len(), wanted.join(", "));
+        let message = format!(
+            "the number of positional arguments of the case is {}, but must be {} ({})",
+            positional.len(),
+            wanted.len(),
+            wanted.join(", ")
+        );
         return Err((&case.text, message, None));
     }
     for (part, param) in positional.iter().zip(op.positional()) {
@@ -80,7 +85,7 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
         match c {
             '\'' => quoted = !quoted,
             '[' if !quoted => depth += 1,
-            ']' if !quoted => depth = depth.checked_sub(1).ok_or("a bracket is closed that was not opened")?,
+            ']' if !quoted => depth = depth.checked_sub(1).ok_or("a closing bracket has no opening bracket")?,
             ',' if !quoted && depth == 0 => {
                 parts.push(text[start..i].trim());
                 start = i + 1;
@@ -89,7 +94,7 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
         }
     }
     if quoted || depth > 0 {
-        return Err("a quote or bracket is left open".into());
+        return Err("a quote or bracket is not closed".into());
     }
     let last = text[start..].trim();
     if !last.is_empty() {

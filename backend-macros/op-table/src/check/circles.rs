@@ -60,7 +60,7 @@ pub(super) fn circles(source: &SourceFile, model: &mut Model, report: &mut Repor
             let next = names.get(1).unwrap_or(&names[0]);
             let place = calls[names[0]].iter().find(|c| c.text == *next).map_or(0..0, |c| c.span.clone());
             let way: Vec<String> = names.iter().chain([&names[0]]).map(|name| format!("`{name}`")).collect();
-            report.at(source, place, format!("a composition is made of itself: {}", way.join(", ")), None);
+            report.at(source, place, format!("a composition calls itself: {}", way.join(", ")), None);
             found.extend(names.into_iter().map(str::to_string));
         }
     }

@@ -25,7 +25,7 @@ pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
             let is_input = op.positional().any(|p| p.name == *name) && op.differentiable().any(|p| p.name == *name);
             if !is_input && op.own {
                 let message = format!(
-                    "op `{}` has no positional input `{}` that a gradient may be wanted of",
+                    "op `{}` has no positional input `{}` that can have a gradient",
                     op.name,
                     name.escape_debug()
                 );
@@ -33,7 +33,10 @@ pub fn gradients(source: &SourceFile, model: &mut Model, report: &mut Report) {
                     source,
                     op.span.clone(),
                     message,
-                    Some("linear = [\"x1\", \"x2\"], or [\"x, values\"] of inputs that go together".into()),
+                    Some(
+                        "linear = [\"x1\", \"x2\"], or [\"x, values\"] if the op is linear in both inputs together"
+                            .into(),
+                    ),
                 );
             }
         }
@@ -67,12 +70,12 @@ fn words(source: &SourceFile, model: &Model, report: &mut Report) {
             e.walk(&mut |e| match &e.node {
                 Node::Name(n) if !known.contains(&n.as_str()) || n == "b" && word.args < 2 => {
                     let message =
-                        format!("`{n}` is neither an operand of the word `{name}`, `a` or `b`, nor its value `y`");
+                        format!("`{n}` is neither an operand (`a` or `b`) of the word `{name}` nor its value `y`");
                     report.at(source, e.span.clone(), message, None);
                 }
                 Node::Word(of, _) if !model.words.contains_key(of) => {
                     let help = did_you_mean(of, model.words.keys().map(String::as_str));
-                    report.at(source, e.span.clone(), format!("`{of}` is no word of expressions"), help);
+                    report.at(source, e.span.clone(), format!("`{of}` is not a word of expressions"), help);
                 }
                 _ => {}
             });
@@ -168,7 +171,7 @@ fn said_rules(op: &Op, said: &[(Text, Text)], model: &Model) -> Result<Gradient,
         let inputs: Vec<&Param> = op.differentiable().collect();
         let Some(param) = inputs.iter().find(|p| p.name == input.text) else {
             let message =
-                format!("`{}` is no input of op `{}` that has a gradient", input.text.escape_debug(), op.name);
+                format!("`{}` is not an input of op `{}` that can have a gradient", input.text.escape_debug(), op.name);
             let help = did_you_mean(&input.text, inputs.iter().map(|p| p.name.as_str()));
             mistakes.push(Mistake { span: input.span.clone(), message, help });
             continue;
@@ -208,19 +211,19 @@ fn said_rule(op: &Op, input: &Param, text: &Text, model: &Model) -> Result<Rule,
     };
     shapes(&mut expr);
     let Some(mut function) = function(op, input, &names(&expr), model) else {
-        let message = format!("the floating-point dtypes of op `{}` are no set of the table", op.name);
+        let message = format!("the table has no set that contains exactly the float dtypes of op `{}`", op.name);
         return Err(bad(message, None));
     };
     match path {
         Some(path) => {
             let Node::Call(_, arguments) = &expr.node else {
-                return Err(bad(format!("`{path}` is called with names in brackets"), None));
+                return Err(bad(format!("the function `{path}` must be called with names in brackets"), None));
             };
             let mut params = Vec::new();
             for argument in arguments {
                 let Node::Name(name) = &argument.value.node else {
                     let help = Some("`g`, `y`, the row's parameters, `shape(x)`".into());
-                    return Err(bad(format!("the arguments of `{path}` are names"), help));
+                    return Err(bad(format!("the arguments of `{path}` must be names"), help));
                 };
                 let Some(param) = function.param(name) else {
                     let help = did_you_mean(name, op.params.iter().map(|p| p.name.as_str()));

@@ -54,7 +54,9 @@ fn map_of(op: &Op, map: &mut Map, model: &Model) -> Vec<Mistake> {
                 return mistakes;
             }
             if let Some(complex) = complex.as_ref().filter(|_| op.mixes_dtypes() || op.second.is_some()) {
-                let message = "a row over several dtypes has one form".to_string();
+                let message =
+                    "a row with a second dtype, or with arrays of several dtypes, must have a single expression"
+                        .to_string();
                 return vec![Mistake { span: complex.expr.span.clone(), message, help: None }];
             }
             let all = model.dtypes_of(&op.set);
@@ -87,8 +89,10 @@ fn bounds(source: &SourceFile, model: &mut Model, report: &mut Report) {
         let is_bound = |kind: &Kind| matches!(kind, Kind::Operand(_, absent) if *absent != Absent::Refused);
         let Some(param) = op.params.iter().find(|p| is_bound(&p.kind)) else { continue };
         if param.kind.elem() != Some(Elem::T) || model.dtypes_of(&op.set).iter().any(|d| complex_form(d)) {
-            let message = format!("`{}` bounds elements of dtypes without an order", param.name);
-            let help = Some("a bound is of the row's dtype, whose set is `ordered` or a part of it".into());
+            let message = format!("`{}` is a bound, but the dtypes of its elements have no order", param.name);
+            let help = Some(
+                "a bound must have the row's dtype, and the row's dtypes must be a part of the set `ordered`".into(),
+            );
             report.at(source, param.span.clone(), message, help);
             broken.push(op.name.clone());
         }

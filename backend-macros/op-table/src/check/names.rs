@@ -83,7 +83,11 @@ pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report)
             report.at(
                 source,
                 group.span.clone(),
-                format!("group `{}` would be the trait `{}`", group.name, camel(&group.name)),
+                format!(
+                    "the trait of the group `{}` would be `{}`, but another item has this name",
+                    group.name,
+                    camel(&group.name)
+                ),
                 None,
             );
         }
@@ -92,7 +96,7 @@ pub(super) fn names(source: &SourceFile, model: &mut Model, report: &mut Report)
     for (op, span) in model.words.values().filter_map(|w| w.op.as_ref()) {
         if is_base && report.len() == before && model.op(op).is_none() && !model.broken.contains(op) {
             let help = did_you_mean(op, model.ops.iter().map(|o| o.name.as_str()));
-            report.at(source, span.clone(), format!("no op `{op}`"), help);
+            report.at(source, span.clone(), format!("there is no op `{op}`"), help);
         }
     }
 }

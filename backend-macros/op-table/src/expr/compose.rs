@@ -13,7 +13,7 @@ use crate::{
 use std::collections::BTreeMap;
 
 /// Describes the language of compositions, for error messages.
-const LANGUAGE: &str = "it has calls of ops, parameters, numbers, lists, + - * / and comparisons, `x.word()`, \
+const LANGUAGE: &str = "allowed are calls of ops, parameters, numbers, lists, + - * / and comparisons, `x.word()`, \
                         `let name = ..;` and `option = value`";
 
 /// Determines the type of every subexpression of `expr`, and replaces operators by calls of ops. Returns all mistakes.
@@ -65,7 +65,7 @@ impl Scope<'_> {
                 value.ty.clone()
             }
             Node::Word(..) | Node::Compare(..) | Node::Logic(..) | Node::Not(_) | Node::If(_) => {
-                self.bad(&span, "this is not in the language of `compose`".into(), Some(LANGUAGE.into()));
+                self.bad(&span, "this is not allowed in a `compose` expression".into(), Some(LANGUAGE.into()));
                 Ty::Unknown
             }
         };
@@ -73,7 +73,7 @@ impl Scope<'_> {
 
     fn bind(&mut self, name: &Name, ty: Ty) {
         if self.op.param(&name.text).is_some() || self.lets.contains_key(&name.text) {
-            self.bad(&name.span, format!("`{}` has a value already", name.text), None);
+            self.bad(&name.span, format!("`{}` already has a value", name.text), None);
         }
         self.lets.insert(name.text.clone(), ty);
     }
@@ -86,12 +86,13 @@ impl Scope<'_> {
                 let Some(known) = self.model.words.get(word) else {
                     let (word, help) = (word.clone(), did_you_mean(word, self.model.words.keys().map(String::as_str)));
                     let span = e.span.clone();
-                    self.bad(&span, format!("`{word}` is no word of expressions"), help);
+                    self.bad(&span, format!("`{word}` is not a word of expressions"), help);
                     return false;
                 };
                 let Some((op, _)) = &known.op else {
                     let span = e.span.clone();
-                    let message = format!("`{word}` is a word of `each` expressions only: no op does the same");
+                    let message =
+                        format!("`{word}` is a word of `each` expressions only, because no op corresponds to it");
                     self.bad(&span, message, None);
                     return false;
                 };
@@ -142,7 +143,7 @@ impl Scope<'_> {
             Some((first, rest)) if arrays.len() == items.len() => {
                 if let Some(at) = rest.iter().position(|d| conflict(first, d).is_some()) {
                     let span = items[at + 1].span.clone();
-                    self.bad(&span, "the arrays of this list are of different dtypes".into(), None);
+                    self.bad(&span, "the arrays of this list have different dtypes".into(), None);
                     return Ty::Unknown;
                 }
                 Ty::Arrays(first.clone())
@@ -156,13 +157,17 @@ impl Scope<'_> {
         let Some(op) = self.model.op(name) else {
             if !self.model.broken.contains(name) {
                 let help = did_you_mean(name, self.model.ops.iter().map(|o| o.name.as_str()));
-                self.bad(span, format!("no op `{name}`"), help);
+                self.bad(span, format!("there is no op `{name}`"), help);
             }
             return Ty::Unknown;
         };
         if op.second.is_some() {
             let help = Some("map the row with `generic`".to_string());
-            self.bad(span, format!("op `{name}` leaves a dtype to its caller, which `compose` cannot name"), help);
+            self.bad(
+                span,
+                format!("the caller of op `{name}` must name a dtype, which is impossible in `compose`"),
+                help,
+            );
             return Ty::Unknown;
         }
         if !op.params_are_whole {
@@ -202,7 +207,7 @@ impl Scope<'_> {
         for argument in arguments.iter() {
             match &argument.option {
                 None if is_named => {
-                    let message = "arguments without a name stand before those with one".to_string();
+                    let message = "arguments without a name must come before arguments with a name".to_string();
                     self.bad(&argument.value.span, message, None);
                     return Vec::new();
                 }
@@ -269,8 +274,12 @@ impl Scope<'_> {
                 _ => continue,
             };
             if let Some((a, b)) = conflict(&t, dtypes) {
-                let help = Some("convert one of them in the ops that make it".to_string());
-                self.bad(span, format!("op `{}` takes one dtype; here it may get {a} and {b}", op.name), help);
+                let help = Some("convert one of the arrays before it is passed to the op".to_string());
+                self.bad(
+                    span,
+                    format!("the arguments of op `{}` must have one dtype, but may have {a} and {b} here", op.name),
+                    help,
+                );
                 return Err(());
             }
             if t.is_none() {
@@ -329,7 +338,7 @@ impl Scope<'_> {
         };
         if !fit {
             let message = format!(
-                "parameter `{}` of op `{}` is `{}`; this is {}",
+                "parameter `{}` of op `{}` must be `{}`; this is {}",
                 param.name,
                 op.name,
                 param.ty,
@@ -385,7 +394,11 @@ impl Scope<'_> {
         };
         if !fit {
             let (what, wanted) = (self.describe(e), self.op.result_text.clone());
-            self.bad(&e.span.clone(), format!("the composition gives {what}; the row's result is `{wanted}`"), None);
+            self.bad(
+                &e.span.clone(),
+                format!("the composition returns {what}, but the row's result is `{wanted}`"),
+                None,
+            );
         }
     }
 

@@ -14,7 +14,8 @@ const MOST_ARRAYS: usize = 3;
 const MOST_OTHERS: usize = 8;
 
 /// Describes the language of scalar expressions, for error messages.
-const LANGUAGE: &str = "it has parameters, numbers, + - * / < <= > >= && || !, `x.word()`, `if c { a } else { b }`";
+const LANGUAGE: &str =
+    "allowed are parameters, numbers, + - * / < <= > >= && || !, `x.word()`, `if c { a } else { b }`";
 
 /// Returns the mistakes in the parameters of a row with a scalar expression.
 pub fn check_params(op: &Op) -> Vec<Mistake> {
@@ -38,7 +39,7 @@ pub fn check_params(op: &Op) -> Vec<Mistake> {
         mistakes.push(Mistake { span: op.span.clone(), message, help: None });
     }
     if mistakes.is_empty() && op.inputs().all(|p| p.kind.elem() != Some(Elem::T)) {
-        let message = "one array of an `each` row is of the row's dtype".to_string();
+        let message = "at least one array of an `each` row must have the row's dtype".to_string();
         mistakes.push(Mistake { span: op.span.clone(), message, help: None });
     }
     mistakes
@@ -67,7 +68,7 @@ pub fn check(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -> Resu
     let message = match (&expr.ty, several) {
         (Ty::Element(elem), false) if wanted != Elem::Bool => {
             let (of, given, wanted) = scope.difference(*elem, wanted);
-            format!("the expression gives {given} for {of}, {wanted} is wanted")
+            format!("the expression gives {given} for {of}, but must give {wanted}")
         }
         (ty, _) => format!("the expression gives {}", scope.describe(ty)),
     };
@@ -89,7 +90,7 @@ pub fn check_value(expr: &mut Expr, op: &Op, dtypes: &[String], model: &Model) -
     if fits {
         return Ok(());
     }
-    let help = format!("values are what the row's result is, `{}`", op.result_text);
+    let help = format!("the values must have the dtype of the row's result, `{}`", op.result_text);
     Err(bad(&expr.span, format!("the expression gives {}", scope.describe(&expr.ty)), Some(help)))
 }
 
@@ -123,7 +124,9 @@ impl Scope<'_> {
             Node::Logic(how, both) => {
                 self.check_all(&mut both[..])?;
                 if both.iter().any(|x| x.ty != Ty::Truth) {
-                    let help = "`x.is_nonzero()` makes one of a number, `x1.equal(x2)` compares".to_string();
+                    let help =
+                        "`x.is_nonzero()` converts a number to a truth value, and `x1.equal(x2)` compares two numbers"
+                            .to_string();
                     return Err(bad(&span, format!("`{}` takes two truth values", how.sign()), Some(help)));
                 }
                 Ty::Truth
@@ -143,7 +146,7 @@ impl Scope<'_> {
                 self.common(&mut parts[1..], "else", &span)?
             }
             Node::List(_) | Node::Call(..) | Node::Block(..) => {
-                return Err(bad(&span, "this is not in the language of `each`".into(), Some(LANGUAGE.into())));
+                return Err(bad(&span, "this is not allowed in an `each` expression".into(), Some(LANGUAGE.into())));
             }
         };
         Ok(())
@@ -170,18 +173,18 @@ impl Scope<'_> {
         let part = sign_of(name).unwrap_or(name);
         let Some(word) = self.model.words.get(name) else {
             let help = did_you_mean(name, self.model.words.keys().map(String::as_str));
-            return Err(bad(span, format!("`{part}` is no word of `each` expressions"), help));
+            return Err(bad(span, format!("`{part}` is not a word of `each` expressions"), help));
         };
         if args.len() != word.args {
-            let message = format!("`{part}` takes {} operands, {} given", word.args, args.len());
-            return Err(bad(span, message, Some("the one before the point counts".into())));
+            let message = format!("the number of operands of `{part}` must be {}, but is {}", word.args, args.len());
+            return Err(bad(span, message, Some("the operand before the point counts, too".into())));
         }
         self.check_all(args)?;
         let ty = self.common(args, part, span)?;
         let elem = match ty {
             Ty::Element(elem) => elem,
             Ty::Truth if sign_of(name).is_some() => {
-                return Err(bad(span, format!("`{part}` takes numbers, no truth values"), None));
+                return Err(bad(span, format!("`{part}` takes numbers, not truth values"), None));
             }
             Ty::Truth => Elem::Bool,
             _ => Elem::T,
@@ -198,7 +201,7 @@ impl Scope<'_> {
             return Ok(Ty::Number);
         }
         if word.result == WordResult::Second && self.op.result != Out::One(Elem::U) {
-            let help = Some("its row has `types`, and the result `array<U>`".into());
+            let help = Some("the row needs the key `types`, and the result `array<U>`".into());
             return Err(bad(span, format!("`{part}` gives an element of a second dtype"), help));
         }
         Ok(match (word.result, elem) {
@@ -230,9 +233,9 @@ impl Scope<'_> {
                 let message = match (&strong, &e.ty) {
                     (Ty::Element(a), Ty::Element(b)) => {
                         let (of, a, b) = self.difference(*a, *b);
-                        format!("`{part}` joins {a} and {b} for {of}")
+                        format!("`{part}` cannot combine {a} and {b} for {of}")
                     }
-                    (a, b) => format!("`{part}` joins {} and {}", self.describe(a), self.describe(b)),
+                    (a, b) => format!("`{part}` cannot combine {} and {}", self.describe(a), self.describe(b)),
                 };
                 return Err(bad(span, message, None));
             }
@@ -314,7 +317,7 @@ pub fn fits(n: Number, dtypes: &[&str]) -> Result<(), (String, Option<String>)> 
         },
         Number::Decimal(value) => match integers.next() {
             Some((dtype, _)) => Err((
-                format!("`{value:?}` is no number of {dtype}, a dtype of the row"),
+                format!("`{value:?}` is not a number of {dtype}, a dtype of the row"),
                 Some("write an integer".into()),
             )),
             None => Ok(()),

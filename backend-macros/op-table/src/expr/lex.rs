@@ -45,11 +45,11 @@ pub(super) fn tokens(text: &Text) -> Result<Vec<Token<'_>>, Mistake> {
             (TokenKind::Name, rest.find(|c| !word(c)).unwrap_or(rest.len()))
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(*sign)) {
             if rest.starts_with("//") || rest.starts_with("/*") {
-                return Err(bad(text, at..at + 2, "an expression has no comments"));
+                return Err(bad(text, at..at + 2, "an expression must not contain comments"));
             }
             (TokenKind::Sign, sign.len())
         } else {
-            let message = format!("`{}` is not in the language of expressions", c.escape_debug());
+            let message = format!("`{}` is not allowed in expressions", c.escape_debug());
             return Err(bad(text, at..at + c.len_utf8(), &message));
         };
         tokens.push(Token { kind, text: &rest[..len], span: text.place(at..at + len) });

@@ -291,9 +291,9 @@ fn too_deep(span: Span) -> Mistake {
 fn unexpected(token: &Token, wanted: &str) -> Mistake {
     let found = match token.kind {
         TokenKind::End => "the expression ends here".into(),
-        _ => format!("`{}` is not expected here", token.text),
+        _ => format!("`{}` is unexpected here", token.text),
     };
-    Mistake { span: token.span.clone(), message: format!("{found}: {wanted} is wanted"), help: None }
+    Mistake { span: token.span.clone(), message: format!("{found}: expected {wanted}"), help: None }
 }
 
 fn binary(sign: Token, left: Tree, right: Tree) -> Result<Tree, Mistake> {
@@ -325,8 +325,8 @@ fn number(text: &str, negative: bool) -> Result<Number, (String, &'static str)> 
     let is_decimal = text.contains(['.', 'e', 'E']);
     if !text.chars().all(|c| c.is_ascii_digit() || ".eE+-".contains(c)) {
         return Err((
-            format!("`{text}` is no number"),
-            "digits, with a point or an exponent; it takes the dtype of what stands beside it",
+            format!("`{text}` is not a number"),
+            "a number consists of digits, and may have a point or an exponent; it takes the dtype of the other operand",
         ));
     }
     if !is_decimal {
@@ -337,8 +337,11 @@ fn number(text: &str, negative: bool) -> Result<Number, (String, &'static str)> 
     }
     match shown.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(Number::Decimal(value)),
-        Ok(_) => Err((format!("`{shown}` is larger than every float64"), "numbers are finite")),
-        Err(_) => Err((format!("`{shown}` is no number"), "digits, with a point or an exponent")),
+        Ok(_) => Err((format!("`{shown}` is larger than every float64"), "numbers must be finite")),
+        Err(_) => Err((
+            format!("`{shown}` is not a number"),
+            "a number consists of digits, and may have a point or an exponent",
+        )),
     }
 }
 
@@ -398,21 +401,21 @@ mod tests {
     #[test]
     fn mistakes_have_their_place() {
         for (text, said) in [
-            ("x + ", "\": the expression ends here: an expression is wanted"),
-            ("(x", "\": the expression ends here: `)` is wanted"),
-            ("x)", "): `)` is not expected here: an operator, or the end is wanted"),
+            ("x + ", "\": the expression ends here: expected an expression"),
+            ("(x", "\": the expression ends here: expected `)`"),
+            ("x)", "): `)` is unexpected here: expected an operator, or the end"),
             ("a < b < c", "<: comparisons do not chain"),
             ("x.1", ".1: `.1`"),
-            ("x % y", "%: `%` is not in the language of expressions"),
-            ("x // y", "//: an expression has no comments"),
-            ("2f32 * x", "2f32: `2f32` is no number"),
+            ("x % y", "%: `%` is not allowed in expressions"),
+            ("x // y", "//: an expression must not contain comments"),
+            ("2f32 * x", "2f32: `2f32` is not a number"),
             ("x * 1e400", "1e400: `1e400` is larger than every float64"),
             ("x + 18446744073709551616", "18446744073709551616: `18446744073709551616` has more than 64 bits"),
-            ("fn + 1", "fn: `fn` is not expected here: an expression is wanted"),
-            ("if x { y }", "\": the expression ends here: `else` is wanted"),
-            ("{ let a = x; }", "}: `}` is not expected here: an expression is wanted"),
-            ("T::ONE", "::: `::` is not expected here: an operator, or the end is wanted"),
-            ("f(a = 1 = 2)", "=: `=` is not expected here: `)` is wanted"),
+            ("fn + 1", "fn: `fn` is unexpected here: expected an expression"),
+            ("if x { y }", "\": the expression ends here: expected `else`"),
+            ("{ let a = x; }", "}: `}` is unexpected here: expected an expression"),
+            ("T::ONE", "::: `::` is unexpected here: expected an operator, or the end"),
+            ("f(a = 1 = 2)", "=: `=` is unexpected here: expected `)`"),
         ] {
             let found = read(text).map(|e| shown(&e)).unwrap_err();
             assert!(found == said || text == "x.1", "{text}: {found}");

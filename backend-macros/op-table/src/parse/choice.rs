@@ -22,7 +22,7 @@ impl Parser<'_> {
             return;
         }
         if !matches!(Kind::of(&name.text, &[]), Ok(None)) {
-            let message = format!("`{}` is a type of parameters already", name.text);
+            let message = format!("`{}` is already the name of a parameter type", name.text);
             return self.bad(name.span.clone(), message, None);
         }
         let before = self.report.len();
@@ -30,14 +30,14 @@ impl Parser<'_> {
         let rust = self.word(row, "type");
         if let Some(word) = rust.as_ref().filter(|word| !is_type_name(&word.text)) {
             let help = Some("such as `PadMode`".into());
-            self.bad(word.span.clone(), format!("`{}` is no name of a type", word.text.escape_debug()), help);
+            self.bad(word.span.clone(), format!("`{}` is not a valid name of a type", word.text.escape_debug()), help);
         }
         let summary = self.text(row, "summary").unwrap_or_default();
         let values = match row.iter().find(|(key, _)| key.text == "names") {
             Some((_, Value::Table(names, span))) => self.names_of_choice(names, span.clone()),
             Some((_, other)) => {
                 let help = Some("{ left = \"Before the first.\", right = \"After the last.\" }".into());
-                self.bad(other.span(), "`names` is a table of names and what each means", help);
+                self.bad(other.span(), "`names` must be a table with the meaning of each name", help);
                 Vec::new()
             }
             None => {
@@ -65,8 +65,8 @@ impl Parser<'_> {
         let mut values: Vec<(String, String)> = Vec::new();
         for (name, value) in names {
             if OTHER_WORDS.contains(&name.text.as_str()) {
-                self.bad(name.span.clone(), format!("`{}` means something else in calls", name.text), None);
-            } else if self.name(name, "what may be chosen") {
+                self.bad(name.span.clone(), format!("`{}` has another meaning in calls", name.text), None);
+            } else if self.name(name, "a value of a choice") {
                 if let Some((other, _)) = values.iter().find(|(other, _)| camel(other) == camel(&name.text)) {
                     let message = format!("`{other}` and `{}` would both be `{}`", name.text, camel(other));
                     self.bad(name.span.clone(), message, None);
@@ -74,12 +74,12 @@ impl Parser<'_> {
                 }
                 match value {
                     Value::Text(meaning) => values.push((name.text.clone(), meaning.text.clone())),
-                    other => self.bad(other.span(), "what a name means is a string", None),
+                    other => self.bad(other.span(), "the meaning of a name must be a string", None),
                 }
             }
         }
         if names.is_empty() {
-            self.bad(span, "there is nothing to choose", None);
+            self.bad(span, "`names` must have at least one name", None);
         }
         values
     }

@@ -14,7 +14,7 @@ impl Parser<'_> {
             return;
         }
         if taken.contains(&name.text.as_str()) || self.model.backends.iter().any(|b| b.name == name.text) {
-            return self.bad(name.span.clone(), format!("`{}` is a key of rows already", name.text), None);
+            return self.bad(name.span.clone(), format!("`{}` is already a key of rows", name.text), None);
         }
         let all_known = self.known_keys(row, &["summary", "words"], &format!("column `{}`", name.text));
         let words = self.list(row, "words").unwrap_or_default();
@@ -38,7 +38,7 @@ impl Parser<'_> {
                 said.push((column.name, word.text));
             } else {
                 let help = did_you_mean(&word.text, column.words.iter().map(String::as_str));
-                let message = format!("`{}` is no word of the column `{}`", word.text.escape_debug(), column.name);
+                let message = format!("`{}` is not a value of the column `{}`", word.text.escape_debug(), column.name);
                 self.bad(word.span, message, help);
             }
         }

@@ -17,10 +17,10 @@ impl Parser<'_> {
         let zero = self.word(row, "zero");
         if let Some(word) = &zero {
             if word.text != "any" {
-                let help = Some("leave it out where the sign of zero is NumPy's".into());
-                self.bad(word.span.clone(), "`zero` is \"any\"", help);
+                let help = Some("leave the key out if the sign of zero is the same as in NumPy".into());
+                self.bad(word.span.clone(), "`zero` must be \"any\"", help);
             } else if !reason {
-                self.bad(word.span.clone(), "`zero = \"any\"` has a `reason`", None);
+                self.bad(word.span.clone(), "`zero = \"any\"` needs the key `reason`", None);
             }
         }
         Facts {
@@ -38,7 +38,7 @@ impl Parser<'_> {
         let (_, value) = row.iter().find(|(key, _)| key.text == "waits")?;
         let Value::Table(waits, span) = value else {
             let help = Some("{ bytes = 8, why = \"how many elements the result has\" }".into());
-            self.bad(value.span(), "`waits` is a table", help);
+            self.bad(value.span(), "`waits` must be a table", help);
             return None;
         };
         let all_known = self.known_keys(waits, &["bytes", "why"], "`waits`");
@@ -48,7 +48,11 @@ impl Parser<'_> {
             None => 0,
         };
         if all_known && (why.is_none() || bytes == 0) {
-            self.bad(span.clone(), "`waits` says how many `bytes` come from the device, and `why`", None);
+            self.bad(
+                span.clone(),
+                "`waits` needs the number of `bytes` that the op waits for, and the reason `why`",
+                None,
+            );
         }
         Some(Waits { bytes, why: why? })
     }
@@ -59,7 +63,7 @@ impl Parser<'_> {
         if is_function(&word.text) {
             return Some(word.text);
         }
-        self.bad(word.span, format!("`{}` is no path such as `reduction::sum_of`", word.text.escape_debug()), None);
+        self.bad(word.span, format!("`{}` is not a path such as `reduction::sum_of`", word.text.escape_debug()), None);
         None
     }
 
@@ -73,7 +77,7 @@ impl Parser<'_> {
         match value {
             Value::Number(x, _) if x.fract() == 0.0 && (0.0..9e15).contains(x) => Some(*x as u64),
             other => {
-                self.bad(other.span(), format!("`{key}` is an integer of 0 or more"), None);
+                self.bad(other.span(), format!("`{key}` must be an integer of 0 or more"), None);
                 None
             }
         }

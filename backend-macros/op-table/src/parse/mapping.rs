@@ -50,14 +50,14 @@ impl Parser<'_> {
 
     pub(super) fn column(&mut self, backend: &Backend, value: &Value, params: Option<&[Param]>) -> Option<Map> {
         let Value::Table(row, _) = value else {
-            self.bad(value.span(), format!("`{}` is a table such as {{ call = \"..\" }}", backend.name), None);
+            self.bad(value.span(), format!("`{}` must be a table such as {{ call = \"..\" }}", backend.name), None);
             return None;
         };
         let legal: Vec<&str> = MAPPINGS.into_iter().chain(backend.aten.then_some("aten")).collect();
         let via = row.iter().find(|(k, _)| k.text == "via");
         let maps: Vec<_> = row.iter().filter(|(k, _)| k.text != "via" && k.text != "note").collect();
         let [(key, map)] = maps[..] else {
-            self.bad(value.span(), format!("one mapping is wanted, of {}", legal.join(", ")), None);
+            self.bad(value.span(), format!("there must be exactly one mapping, one of: {}", legal.join(", ")), None);
             return None;
         };
         if !legal.contains(&key.text.as_str()) {
@@ -75,7 +75,7 @@ impl Parser<'_> {
             return self.aten(map, via, params);
         }
         if let Some((via, _)) = via {
-            self.bad(via.span.clone(), "`via` is for `aten` mappings", None);
+            self.bad(via.span.clone(), "`via` is allowed only with an `aten` mapping", None);
             return None;
         }
         self.mapping(key, map)
@@ -85,7 +85,7 @@ impl Parser<'_> {
         if let (Value::Table(forms, _), "each") = (value, key.text.as_str()) {
             self.known_keys(forms, &["real", "complex"], "`each`");
             let Some(real) = self.word(forms, "real") else {
-                self.bad(value.span(), "`each` with forms has a `real` one", None);
+                self.bad(value.span(), "a table under `each` needs the key `real`", None);
                 return None;
             };
             let real = self.form(&real)?;
@@ -99,7 +99,7 @@ impl Parser<'_> {
             return self.fold(value);
         }
         let Value::Text(word) = value else {
-            self.bad(value.span(), format!("`{}` is a string", key.text), None);
+            self.bad(value.span(), format!("`{}` must be a string", key.text), None);
             return None;
         };
         match key.text.as_str() {
@@ -107,7 +107,7 @@ impl Parser<'_> {
             "compose" => self.form(word).map(Map::Compose),
             kind => {
                 if !is_function(&word.text) {
-                    let message = format!("`{}` is no path such as `reduction::sum`", word.text.escape_debug());
+                    let message = format!("`{}` is not a path such as `reduction::sum`", word.text.escape_debug());
                     self.bad(word.span.clone(), message, None);
                     return None;
                 }
@@ -131,7 +131,7 @@ impl Parser<'_> {
         }
         let message = format!("op `{op}`: the libraries have no function `{path}`");
         let help = format!(
-            "a kernel of this crate is `call = \"crate::{path}\"`, a function over any backend `generic = \"{path}\"`"
+            "write `call = \"crate::{path}\"` for a kernel of this crate, or `generic = \"{path}\"` for a function over any backend"
         );
         self.bad(value.span(), message, Some(help));
         false
@@ -141,7 +141,7 @@ impl Parser<'_> {
     fn fold(&mut self, value: &Value) -> Option<Map> {
         let Value::Table(parts, span) = value else {
             let help = Some("{ map = \"x * x\", join = \"a + b\", identity = \"0\" }".into());
-            self.bad(value.span(), "`fold` is a table of expressions", help);
+            self.bad(value.span(), "`fold` must be a table of expressions", help);
             return None;
         };
         let before = self.report.len();
@@ -181,7 +181,7 @@ impl Parser<'_> {
             Some(Value::Text(word)) if VIA.contains(&word.text.as_str()) => Some(word.text.clone()),
             Some(value) => {
                 let text = if let Value::Text(word) = value { word.text.as_str() } else { "" };
-                let message = format!("`{}` is no way around dtypes that libtorch lacks", text.escape_debug());
+                let message = format!("`{}` is not a value of `via`", text.escape_debug());
                 self.bad(value.span(), message, did_you_mean(text, VIA));
                 None
             }
@@ -192,7 +192,7 @@ impl Parser<'_> {
     /// parsed, any name is accepted as an argument.
     fn aten(&mut self, value: &Value, via: String, params: Option<&[Param]>) -> Option<Map> {
         let Value::Text(word) = value else {
-            self.bad(value.span(), "`aten` is a string", None);
+            self.bad(value.span(), "`aten` must be a string", None);
             return None;
         };
         let Some((head, list)) = word.text.split_once('(').and_then(|(h, a)| Some((h, a.strip_suffix(')')?))) else {
@@ -203,12 +203,14 @@ impl Parser<'_> {
         let (name, overload) = head.split_once('.').unwrap_or((head, ""));
         let is_word = |t: &str| !t.is_empty() && t.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_word(name) || !(overload.is_empty() || is_word(overload)) {
-            let message = format!("`{}` is no name of an op of libtorch", head.escape_debug());
+            let message = format!("`{}` is not a valid name of a libtorch op", head.escape_debug());
             self.bad(word.place_of(head), message, None);
             return None;
         }
         if writes_its_arguments(name, overload) {
-            let help = "arrays are values: take the op that returns a new tensor".to_string();
+            let help =
+                "use an op that returns a new tensor, because another handle may share the memory of an argument"
+                    .to_string();
             self.bad(word.place_of(head), format!("`aten::{head}` writes into its arguments"), Some(help));
             return None;
         }

@@ -43,10 +43,10 @@ pub fn parse(source: &SourceFile, role: Role, model: &mut Model, report: &mut Re
             parser.bad(name.span.clone(), format!("unknown section `{}`", name.text.escape_debug()), help);
             parser.lost(value);
         } else if !matches!(value, Value::Table(..)) {
-            parser.bad(value.span(), format!("`{}` is a table", name.text), None);
+            parser.bad(value.span(), format!("`{}` must be a table", name.text), None);
         } else if has_base && ["dtype", "words"].contains(&name.text.as_str()) {
-            let help = Some("the runtime has to know them".into());
-            parser.bad(name.span.clone(), format!("`{}` is the base table's to say", name.text), help);
+            let help = Some("the runtime implements all dtypes and words".into());
+            parser.bad(name.span.clone(), format!("`{}` may be given only in the base table", name.text), help);
             return;
         }
     }
@@ -123,7 +123,7 @@ impl Parser<'_> {
         match value {
             Value::Table(table, _) => Some(table),
             other => {
-                self.bad(other.span(), format!("`{}` is a table", name.text.escape_debug()), None);
+                self.bad(other.span(), format!("`{}` must be a table", name.text.escape_debug()), None);
                 None
             }
         }
@@ -139,7 +139,7 @@ impl Parser<'_> {
         match row.iter().find(|(k, _)| k.text == key)? {
             (_, Value::Text(word)) => Some(word.clone()),
             (_, other) => {
-                self.bad(other.span(), format!("`{key}` is a string"), None);
+                self.bad(other.span(), format!("`{key}` must be a string"), None);
                 None
             }
         }
@@ -148,14 +148,14 @@ impl Parser<'_> {
     /// Returns the strings of a list. Reports items that are not strings.
     fn strings(&mut self, value: &Value, what: &str) -> Vec<Text> {
         let Value::List(items, _) = value else {
-            self.bad(value.span(), format!("`{what}` is a list of strings"), None);
+            self.bad(value.span(), format!("`{what}` must be a list of strings"), None);
             return Vec::new();
         };
         let mut strings = Vec::new();
         for item in items {
             match item {
                 Value::Text(text) => strings.push(text.clone()),
-                other => self.bad(other.span(), format!("`{what}` is a list of strings"), None),
+                other => self.bad(other.span(), format!("`{what}` must be a list of strings"), None),
             }
         }
         strings
@@ -180,7 +180,7 @@ impl Parser<'_> {
     /// Returns whether the name is new, and reports a name that already exists. `what` describes the named item.
     fn new_name(&mut self, word: &Text, is_there: bool, what: &str) -> bool {
         if is_there {
-            self.bad(word.span.clone(), format!("{what} `{}` is there already", word.text.escape_debug()), None);
+            self.bad(word.span.clone(), format!("{what} `{}` already exists", word.text.escape_debug()), None);
         }
         !is_there
     }
@@ -190,7 +190,7 @@ impl Parser<'_> {
             None => false,
             Some((_, Value::Bool(value, _))) => *value,
             Some((_, other)) => {
-                self.bad(other.span(), format!("`{key}` is true or false"), None);
+                self.bad(other.span(), format!("`{key}` must be true or false"), None);
                 false
             }
         }
@@ -206,7 +206,7 @@ impl Parser<'_> {
         match value {
             Value::Number(x, _) if x.is_finite() && *x >= 0.0 => Some(*x),
             other => {
-                self.bad(other.span(), "a finite number of 0 or more is wanted", None);
+                self.bad(other.span(), "this must be a finite number of 0 or more", None);
                 None
             }
         }
@@ -217,14 +217,14 @@ impl Parser<'_> {
             return Vec::new();
         };
         let Value::Table(table, _) = value else {
-            self.bad(value.span(), format!("`{key}` is a table of dtypes and numbers"), None);
+            self.bad(value.span(), format!("`{key}` must be a table with a number for each dtype"), None);
             return Vec::new();
         };
         let mut found = Vec::new();
         for (dtype, value) in table {
             if !self.model.dtypes.iter().any(|d| d.name == dtype.text) {
                 let help = did_you_mean(&dtype.text, self.model.dtypes.iter().map(|d| d.name.as_str()));
-                self.bad(dtype.span.clone(), format!("no dtype `{}`", dtype.text.escape_debug()), help);
+                self.bad(dtype.span.clone(), format!("there is no dtype `{}`", dtype.text.escape_debug()), help);
             } else if let Some(x) = self.tolerance(value) {
                 found.push((dtype.text.clone(), x));
             }

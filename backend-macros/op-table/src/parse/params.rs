@@ -17,7 +17,7 @@ impl Parser<'_> {
                 self.bad(word.span.clone(), format!("parameter `{}` is given twice", param.name), None);
             }
             if param.default.is_none() && params.iter().any(|p| p.default.is_some()) {
-                let help = Some("parameters with defaults come last".into());
+                let help = Some("parameters with defaults must come last".into());
                 self.bad(word.span.clone(), format!("parameter `{}` has no default", param.name), help);
             }
             params.push(param);
@@ -46,14 +46,15 @@ impl Parser<'_> {
             Some(text) => match kind.default_of(text) {
                 Some(value) => Some(value),
                 None => {
-                    let message = format!("`{}` is no default of a parameter of type `{ty}`", text.escape_debug());
+                    let message =
+                        format!("`{}` is not a valid default of a parameter of type `{ty}`", text.escape_debug());
                     self.bad(word.place_of(text), message, Some(kind.default_help()));
                     return None;
                 }
             },
         };
         if kind.is_maybe() && value.is_none() {
-            self.bad(word.span.clone(), format!("a parameter of type `{ty}` has the default `none`"), None);
+            self.bad(word.span.clone(), format!("a parameter of type `{ty}` must have the default `none`"), None);
             return None;
         }
         Some(Param {
@@ -102,7 +103,7 @@ impl Parser<'_> {
             Some((_, Value::Table(fields, span))) => self.fields(fields, span.clone()).unwrap_or_else(array),
             Some((_, other)) => {
                 let help = Some("\"array\", or { values = \"array\", counts = \"array<int64>\" }".into());
-                self.bad(other.span(), "`result` is a type, or a table of names and types", help);
+                self.bad(other.span(), "`result` must be a type, or a table of names and types", help);
                 array()
             }
         }
@@ -115,7 +116,7 @@ impl Parser<'_> {
         for (name, value) in row {
             self.name(name, "a result");
             let Value::Text(word) = value else {
-                self.bad(value.span(), "the type of a result is a string", None);
+                self.bad(value.span(), "the type of a result must be a string", None);
                 continue;
             };
             if let Some(elem) = self.array(word, &word.text) {
@@ -124,7 +125,7 @@ impl Parser<'_> {
             }
         }
         if row.len() < 2 && self.report.len() == before {
-            self.bad(span, "several results have names; one has none", Some("write \"array\"".into()));
+            self.bad(span, "a single result must not have a name", Some("write \"array\"".into()));
         }
         (self.report.len() == before).then(|| (Out::Fields(fields), format!("{{ {} }}", told.join(", "))))
     }
@@ -136,7 +137,7 @@ impl Parser<'_> {
         match rest.map(|rest| if rest.is_empty() { Some("") } else { rest.strip_prefix('<')?.strip_suffix('>') }) {
             Some(Some(elem)) => self.elem(&word.part(elem)),
             _ => {
-                let message = format!("`{}` is no type of a result", part.escape_debug());
+                let message = format!("`{}` is not a type of a result", part.escape_debug());
                 let help = "array, array<real>, array<int64> .., [array], bool, f64, usize ..".to_string();
                 self.bad(word.place_of(part), message, Some(help));
                 None
@@ -148,7 +149,7 @@ impl Parser<'_> {
         let text = word.text.as_str();
         if text.starts_with('(') {
             let help = Some("{ values = \"array\", counts = \"array<int64>\" }".into());
-            self.bad(word.span.clone(), "several results have names", help);
+            self.bad(word.span.clone(), "several results must have names", help);
             return None;
         }
         if let Some(inner) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {

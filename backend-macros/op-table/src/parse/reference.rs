@@ -9,8 +9,8 @@ impl Parser<'_> {
         let backends: Vec<&str> = backends.iter().map(String::as_str).collect();
         Reference {
             returns: self.text(row, "returns").unwrap_or_default(),
-            errors: self.sentences(row, "errors", &ERRORS, "error that an op may give"),
-            runs: self.sentences(row, "runs", &backends, "backend"),
+            errors: self.sentences(row, "errors", &ERRORS, "an error that a row may list"),
+            runs: self.sentences(row, "runs", &backends, "a backend"),
             also: self.list(row, "also").into_iter().flatten().map(|name| name.text).collect(),
         }
     }
@@ -21,18 +21,18 @@ impl Parser<'_> {
             return Vec::new();
         };
         let Value::Table(table, _) = value else {
-            self.bad(value.span(), format!("`{key}` is a table of texts"), None);
+            self.bad(value.span(), format!("`{key}` must be a table of texts"), None);
             return Vec::new();
         };
         let mut sentences = Vec::new();
         for (name, value) in table {
             match value {
                 _ if !legal.contains(&name.text.as_str()) => {
-                    let message = format!("`{}` is no {what}", name.text.escape_debug());
+                    let message = format!("`{}` is not {what}", name.text.escape_debug());
                     self.bad(name.span.clone(), message, did_you_mean(&name.text, legal.iter().copied()));
                 }
                 Value::Text(text) => sentences.push((name.text.clone(), text.text.clone())),
-                other => self.bad(other.span(), format!("`{key}` is a table of texts"), None),
+                other => self.bad(other.span(), format!("`{key}` must be a table of texts"), None),
             }
         }
         sentences

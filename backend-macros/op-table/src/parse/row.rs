@@ -55,7 +55,11 @@ impl Parser<'_> {
         let ulp = self.numbers(row, "ulp");
         let reason = self.text(row, "reason").unwrap_or_default();
         if !ulp.is_empty() && reason.is_empty() {
-            self.bad(name.span.clone(), format!("op `{}` has an `ulp` of its own and no `reason`", name.text), None);
+            self.bad(
+                name.span.clone(),
+                format!("op `{}` has the key `ulp`, so it needs the key `reason`", name.text),
+                None,
+            );
         }
         let texts = |words: Vec<Text>| words.into_iter().map(|w| w.text).collect::<Vec<_>>();
         let mut op = Op {
@@ -103,11 +107,15 @@ impl Parser<'_> {
         let has_u = result.elems().contains(&Elem::U);
         if let (Some((_, value)), true, None) = (find("result"), has_u, find("types")) {
             let help = Some("types = \"numeric\", the dtypes of `U`".into());
-            self.bad(value.span(), "the result is of a second dtype, and the row has no `types`", help);
+            self.bad(value.span(), "the result has a second dtype, so the row needs the key `types`", help);
         }
         let target = params.into_iter().flatten().any(|p| matches!(p.kind, Kind::Target(_)));
         if let (Some((key, _)), true) = (find("result"), target) {
-            self.bad(key.span.clone(), "the result of a row with a `target` is the array that it changes", None);
+            self.bad(
+                key.span.clone(),
+                "a row with a `target` must not have a `result`, because its result is the array that it changes",
+                None,
+            );
         }
     }
 
@@ -118,7 +126,7 @@ impl Parser<'_> {
         };
         if !word.text.contains("assert") {
             let help = Some("compare with `assert_eq!(.., ..)`".into());
-            self.bad(word.span, "an example asserts what it shows", help);
+            self.bad(word.span, "an example must contain an assertion", help);
         }
         word.text
     }
@@ -139,7 +147,7 @@ impl Parser<'_> {
         {
             return (low, high);
         }
-        self.bad(value.span(), "`domain` is a pair of numbers, the lower first", Some("[1.1, 3]".into()));
+        self.bad(value.span(), "`domain` must be a pair of numbers, the lower one first", Some("[1.1, 3]".into()));
         USUAL
     }
 
@@ -150,7 +158,7 @@ impl Parser<'_> {
         };
         let Value::Table(rules, span) = value else {
             let help = Some("{ x = \"g * y\" }, or { none = \"why there is none\" }".into());
-            self.bad(value.span(), "`grad` is a table of rules by inputs", help);
+            self.bad(value.span(), "`grad` must be a table with a rule for each input", help);
             return Gradient::Unsaid;
         };
         let mut said = Vec::new();
@@ -158,18 +166,20 @@ impl Parser<'_> {
             match rule {
                 Value::Text(text) if input.text == "none" && rules.len() == 1 => {
                     if text.text.trim().is_empty() {
-                        self.bad(text.span.clone(), "`none` says why there is no gradient", None);
+                        self.bad(text.span.clone(), "`none` must state why there is no gradient", None);
                     }
                     return Gradient::None(text.text.clone());
                 }
                 Value::Text(text) => said.push((input.clone(), text.clone())),
-                other => {
-                    self.bad(other.span(), format!("the rule of `{}` is a string", input.text.escape_debug()), None)
-                }
+                other => self.bad(
+                    other.span(),
+                    format!("the rule of `{}` must be a string", input.text.escape_debug()),
+                    None,
+                ),
             }
         }
         if rules.is_empty() {
-            self.bad(span.clone(), "`grad` has a rule for each input that a gradient may be wanted of", None);
+            self.bad(span.clone(), "`grad` must have a rule for each input that can have a gradient", None);
         }
         Gradient::Said(said)
     }
@@ -179,14 +189,14 @@ impl Parser<'_> {
         let Some(index) = self.model.ops.iter().position(|o| o.name == name.text) else {
             let help = did_you_mean(&name.text, self.model.ops.iter().map(|o| o.name.as_str()));
             let tables = if self.model.ops.iter().any(|o| o.own) { "these tables" } else { "the base table" };
-            let message = format!("no op `{}` in {tables}", name.text.escape_debug());
+            let message = format!("there is no op `{}` in {tables}", name.text.escape_debug());
             return self.bad(name.span.clone(), message, help);
         };
         let own: Vec<Backend> = self.model.backends.iter().filter(|b| b.own).cloned().collect();
         for (key, value) in row {
             let Some(backend) = own.iter().find(|b| b.name == key.text) else {
-                let help = own.first().map(|b| format!("a row of an overlay has only `{}`", b.name));
-                let message = format!("`{}` is the base table's to say", key.text.escape_debug());
+                let help = own.first().map(|b| format!("a row of an overlay may have only the key `{}`", b.name));
+                let message = format!("`{}` may be given only in the base table", key.text.escape_debug());
                 self.bad(key.span.clone(), message, help);
                 continue;
             };
@@ -194,7 +204,7 @@ impl Parser<'_> {
             if let Some(map) = self.column(backend, value, Some(&params)) {
                 if map.is_of_elements() && self.model.ops[index].own {
                     let help = Some("use `call` or `compose`".into());
-                    let message = format!("the expressions of `{}` are its table's to say", name.text);
+                    let message = format!("only the table of the op `{}` may define the op by expressions", name.text);
                     self.bad(value.span(), message, help);
                     continue;
                 }

@@ -27,7 +27,7 @@ impl Parser<'_> {
         for key in ["type", "module"] {
             match self.word(row, key) {
                 Some(path) if !(if key == "module" { is_module } else { is_type })(&path.text) => {
-                    let message = format!("`{}` is no path such as `crate::naive`", path.text.escape_debug());
+                    let message = format!("`{}` is not a path such as `crate::naive`", path.text.escape_debug());
                     self.bad(path.span, message, None);
                     return;
                 }
@@ -59,8 +59,8 @@ impl Parser<'_> {
         };
         let is_generic = row.iter().any(|(key, _)| key.text == "generics");
         if backend.wrap && (!is_generic || backend.each || backend.aten) {
-            let help = Some("generics = \"B: Backend\", type = \"Counted<B>\"; ops run as they do on `B`".into());
-            let message = format!("backend `{}` wraps another, which is a type parameter", name.text);
+            let help = Some("generics = \"B: Backend\", type = \"Counted<B>\", and neither `each` nor `aten`".into());
+            let message = format!("backend `{}` wraps another backend, which must be a type parameter", name.text);
             self.bad(name.span.clone(), message, help);
         }
         self.model.backends.push(backend);
@@ -76,7 +76,7 @@ impl Parser<'_> {
             if is_path(part.trim()) {
                 names.push(part.trim().into());
             } else {
-                let message = format!("`{}` is no path such as `reduction`", part.trim().escape_debug());
+                let message = format!("`{}` is not a path such as `reduction`", part.trim().escape_debug());
                 self.bad(word.place_of(part), message, None);
             }
         }
@@ -97,8 +97,10 @@ impl Parser<'_> {
             if is_free && is_path(bound) {
                 generics.push((name.into(), bound.into()));
             } else {
-                let message = format!("`{}` is no type parameter with a bound", part.trim().escape_debug());
-                let help = Some("such as `B: Backend`; T, U and K.. are those of methods".into());
+                let message = format!("`{}` is not a type parameter with a bound", part.trim().escape_debug());
+                let help = Some(
+                    "such as `B: Backend`; methods use the names T, U and K.. for their own type parameters".into(),
+                );
                 self.bad(word.place_of(part), message, help);
             }
         }
@@ -114,7 +116,7 @@ impl Parser<'_> {
             return self.bad(name.span.clone(), format!("dtype `{}` has no `rust`", name.text.escape_debug()), None);
         };
         if !is_type(&rust.text) {
-            self.bad(rust.span.clone(), format!("`{}` is no type", rust.text.escape_debug()), None);
+            self.bad(rust.span.clone(), format!("`{}` is not a type", rust.text.escape_debug()), None);
         }
         if self.name(name, "a dtype") {
             self.model.dtypes.push(DType { name: name.text.clone(), rust: rust.text });
@@ -137,7 +139,7 @@ impl Parser<'_> {
                 Some(word) if BOUNDS.contains(&word.text.as_str()) => word.text,
                 Some(word) => {
                     let help = did_you_mean(&word.text, BOUNDS);
-                    self.bad(word.span, format!("`{}` is no bound of dtypes", word.text.escape_debug()), help);
+                    self.bad(word.span, format!("`{}` is not a bound of dtypes", word.text.escape_debug()), help);
                     BOUNDS[0].into()
                 }
                 None => {
@@ -170,7 +172,7 @@ impl Parser<'_> {
         let list = Text::new(name.into(), span.clone(), "");
         let dtypes = self.members(&list, &[(list.clone(), String::new(), members)]);
         if dtypes.is_empty() && self.report.len() == before {
-            self.bad(span, "a row has dtypes", None);
+            self.bad(span, "a row must have at least one dtype", None);
         }
         if self.report.len() > before {
             return None;
@@ -238,7 +240,7 @@ impl Parser<'_> {
         let args = match row.iter().find(|(k, _)| k.text == "args") {
             None => 1,
             Some((_, Value::Number(n, _))) if [1.0, 2.0, 3.0].contains(n) => *n as usize,
-            Some((_, other)) => return self.bad(other.span(), "a word takes 1 to 3 operands", None),
+            Some((_, other)) => return self.bad(other.span(), "a word must have 1 to 3 operands", None),
         };
         let result = match self.word(row, "result") {
             None => WordResult::Same,
@@ -246,7 +248,7 @@ impl Parser<'_> {
                 Some((_, result)) => *result,
                 None => {
                     let help = did_you_mean(&word.text, WORD_RESULTS.map(|(name, _)| name));
-                    let message = format!("`{}` is no result of a word", word.text.escape_debug());
+                    let message = format!("`{}` is not a result of a word", word.text.escape_debug());
                     return self.bad(word.span, message, help);
                 }
             },
@@ -256,7 +258,7 @@ impl Parser<'_> {
             match kind.text.as_str() {
                 "real" => range_reduction.push(RangeReduction::Real),
                 "complex" => range_reduction.push(RangeReduction::Complex),
-                _ => self.bad(kind.span, "`range_reduction` is for `real` or `complex` dtypes", None),
+                _ => self.bad(kind.span, "`range_reduction` may list only `real` and `complex`", None),
             }
         }
         let op = self.word(row, "op").map(|op| (op.text, op.span));
@@ -267,7 +269,7 @@ impl Parser<'_> {
         for (k, text) in self.list(row, "d").unwrap_or_default().into_iter().enumerate() {
             if k == args {
                 let message =
-                    format!("the word `{}` has {args} operands, and more derivatives", name.text.escape_debug());
+                    format!("the word `{}` has {args} operands, but more derivatives", name.text.escape_debug());
                 self.bad(text.span, message, None);
                 break;
             }
