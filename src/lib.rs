@@ -229,7 +229,7 @@ macro_rules! ix {
     // without this arm, any other item, such as NumPy's `1:3`, would match the whole list again, in an endless
     // recursion
     (@ $($other:tt)*) => {
-        ::core::compile_error!("a part of an axis is a range of Rust: NumPy's `1:3` is `1..3`, `1:` is `1..`, `1:9:2` is `1..9;2`")
+        ::core::compile_error!("write a part of an axis as a range of Rust: `1..3` for NumPy's `1:3`, `1..` for `1:`, `1..9;2` for `1:9:2`")
     };
     () => { &[$crate::Index::New; 0] };
     ($($items:tt)+) => { $crate::ix!(@ [] $($items)+) };

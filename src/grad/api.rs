@@ -13,7 +13,7 @@ use std::{any::Any, marker::PhantomData};
 ///
 /// `K` is the kind of the input: one array, a list, a tuple or a struct. The compiler infers it.
 #[diagnostic::on_unimplemented(
-    message = "gradients are taken by arrays of `{B}` with a floating-point dtype: `&x`, `(&x, &y)`, `vec![&x]`, and not by `{Self}`"
+    message = "gradients are computed with respect to arrays of `{B}` with a floating-point dtype (`&x`, `(&x, &y)`, `vec![&x]`), and not `{Self}`"
 )]
 pub trait Params<B: Backend, K> {
     /// The inputs as the function receives them.

@@ -257,7 +257,7 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` in a formula is neither an array of this backend nor a number of one of its dtypes",
     label = "neither an array of this backend nor a number of a dtype",
-    note = "a vector, or an array or view of ndarray: `{{ b.asarray(array)? }}`; other Rust stands in braces: a count `n: usize` is `{{ n as f64 }}`, an element of a vector of Rust is `{{ v[0] }}`"
+    note = "a vector, or an array or view of ndarray: `{{ b.asarray(array)? }}`; write other Rust code in braces: a count `n: usize` is `{{ n as f64 }}`, an element of a vector of Rust is `{{ v[0] }}`"
 )]
 pub trait IntoLeaf<'a, B: Arrays, K> {
     /// The type of the leaf.
