@@ -118,8 +118,8 @@ fn it_is_said_to_the_thread_that_called_or_that_uses_the_result() {
         assert_eq!(other.join().unwrap(), of_take);
     });
 
-    // until the error of `take` is reported, `add_at` does not overwrite `sum`, which another thread allocated; the
-    // result gets new memory instead, and a thread that reads the result gets the error
+    // the array `sum` was allocated by another thread, so `add_at` does not overwrite its memory while the error of
+    // `take` is unreported, and allocates new memory for the result; a thread that reads this result gets the error
     let mut sum = thread::scope(|scope| scope.spawn(|| b.zeros::<f64>([2, 4]).unwrap()).join().unwrap());
     let taken = b.take(&x, &far, 1).unwrap();
     b.add_at(&mut sum, ix![..], &taken).unwrap();

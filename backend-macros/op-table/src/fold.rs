@@ -60,8 +60,8 @@ impl Fold {
         dtypes
     }
 
-    /// Makes a separate row for the expression with the role `part`. The parameters of this row are the names that
-    /// the expression may use.
+    /// Makes a copy of the row `op` for checking the expression with the role `part` as if it were the expression of a
+    /// separate op. The parameters of the copy are the names that this expression may use.
     pub fn scope(&self, part: Part, op: &Op) -> Op {
         let value = self.value(op);
         let array = |name: &str, elem: Elem| Param {

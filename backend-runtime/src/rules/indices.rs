@@ -136,7 +136,8 @@ pub struct Masked {
     pub cell: Vec<usize>,
 }
 
-/// Divides an array into the cells from which a mask selects. The axes of the mask are the first axes of the array.
+/// Checks that a mask fits the first axes of an array, and describes the cells of the array: each element of the mask
+/// belongs to one cell, which has the remaining axes of the array.
 pub fn masked(op: &'static str, x: &[usize], mask: &[usize]) -> Result<Masked> {
     match x.split_at_checked(mask.len()) {
         Some((axes, cell)) if fits(axes, mask) => Ok(Masked { cells: mask.iter().product(), cell: cell.to_vec() }),

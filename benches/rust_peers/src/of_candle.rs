@@ -1,5 +1,5 @@
-//! Calls of candle. The dtype of candle's tensors is known only at run time, so a call compiles for all dtypes, and may
-//! fail in the first run.
+//! The calls that candle makes in the comparison. The dtype of candle's tensors is known only at run time. So every
+//! call compiles in every dtype, and a dtype that candle does not support gives an error when the call is first made.
 
 use crate::{
     arrays::{Arrays, Layout},

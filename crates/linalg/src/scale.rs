@@ -138,8 +138,8 @@ impl Balance {
         e
     }
 
-    /// The only nonzero element of a column of the identity, which is in row `i`, after [`Balance::right_side`], and
-    /// the exponent that `right_side` returns for this column.
+    /// Computes the result of [`Balance::right_side`] for column `i` of the identity, whose only nonzero element is in
+    /// row `i`. Returns the scaled element, and the exponent of the power of two by which it was divided.
     pub fn unit<T: Scalar>(&self, i: usize) -> (T, i32) {
         let row = self.rows[i];
         let e = -row - (-row).clamp(-FAR, FAR);

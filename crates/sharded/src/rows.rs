@@ -123,7 +123,8 @@ impl<B: Backend, T: Element> Moving<'_, B, T> {
         b.getitem(self.sources[run.source], slices)
     }
 
-    /// Makes a block of rank `me`'s part of the result. `rows` are the source rows for the rows `k` of the run.
+    /// Makes one block of the part of the result that rank `me` gets. The block is for the range `k` of a run, and
+    /// `rows` are the rows that [`Moving::local`] or a message of another rank gives for this range.
     fn piece(&self, me: usize, run: &Run, k: &Range<usize>, rows: Part<B, T>) -> Piece<B, T> {
         let repeats = (run.step == 0 && k.len() > 1).then_some(k.len());
         (run.to + k.start - self.wanted[me].start, repeats, rows)

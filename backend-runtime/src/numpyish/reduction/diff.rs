@@ -12,8 +12,8 @@ use super::super::{
 };
 use crate::{Complex, DType, Numeric, Result, bf16, f16, rules};
 
-/// Differences of neighbouring elements along one axis. Differences are taken `n` times, each time of the previous
-/// result.
+/// Differences of neighbouring elements along one axis. With `n` of 2 or more, the differences of the differences are
+/// taken, and so on, `n` times in total.
 pub fn diff(
     on: OpContext<'_>,
     x: View<'_>,
@@ -51,7 +51,7 @@ fn with_edges(
     manipulation::joined(op, shape, axis, &parts).map(Some)
 }
 
-/// Differences of neighbouring elements, taken `n` times. Returns `None` if they are the elements themselves.
+/// Takes differences of neighbouring elements `n` times. Returns `None` if the result equals `x`, because `n` is 0.
 fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<Option<RawArray>> {
     let (left, times) = rules::differences(x.shape, axis, n);
     if left.contains(&0) {
@@ -60,7 +60,7 @@ fn differences(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<O
     if times == 0 { Ok(None) } else { repeated(op, x, axis, times).map(Some) }
 }
 
-/// Differences of neighbouring elements, taken `n` times. `n` is at least 1.
+/// Takes differences of neighbouring elements `n` times. `n` must be at least 1.
 fn repeated(op: &'static str, x: View<'_>, axis: usize, n: usize) -> Result<RawArray> {
     let mut shape = x.shape.to_vec();
     let packed = copy::pack(op, x)?;

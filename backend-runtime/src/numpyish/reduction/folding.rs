@@ -38,7 +38,8 @@ pub struct Rows {
     pub count: usize,
     /// Number of elements of each row.
     pub width: usize,
-    /// The operands `Fold::Given`, one for each column.
+    /// Address of the operands, of type `Fold::Given`: one operand for each column, or one for all columns if
+    /// [`Folding::given`] is 0.
     pub given: *const u8,
     /// The accumulators of earlier rows; null if no rows were folded before.
     pub before: *const u8,

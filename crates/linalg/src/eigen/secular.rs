@@ -95,7 +95,7 @@ versions! {
         let index = |l: usize| first + l.min(count - 1);
         let last = Lanes::from_fn(|l| index(l) as f64).at_least(Lanes::all((k - 1) as f64));
         let pole = Lanes::from_fn(|l| poles[index(l)]);
-        // the last root exceeds its pole by at most `rho * sum`; the other factor is for rounding
+        // the last root exceeds its pole by at most `rho * sum`; the factor slightly above 1 allows for rounding errors
         let end = rho * sum * (1.0 + 16.0 * f64::EPSILON);
         let gap = Lanes::from_fn(|l| poles.get(index(l) + 1).map_or(end, |next| next - poles[index(l)]));
         let square = Lanes::from_fn(|l| squares[index(l)]);

@@ -131,7 +131,8 @@ fn tridiagonal_matrices_of_every_structure() {
     for n in SIZES {
         for (what, (d, e)) in structures(n) {
             let errors = check_tridiagonal(&d, &e, what);
-            // a rotation has an error of eps, which is most of n eps for the smallest matrices
+            // a single rotation has an error of about eps, which is a large part of n eps if n is small; so the limit
+            // is 3 n eps
             assert!(errors.residual < 3.0, "{what} {n}: residual {}", errors.residual);
             assert!(errors.orthogonality < 3.0, "{what} {n}: orthogonality {}", errors.orthogonality);
         }
@@ -206,7 +207,7 @@ fn dense<T: Field>(make: fn(u64, usize) -> Vec<T>, n: usize) -> Vec<(&'static st
     let diagonal = |f: &dyn Fn(usize) -> f64| matrix(&|i, j| if i == j { T::ONE.by(f(i)) } else { T::default() });
     let x = make(11, n * n);
     let hermitian = matrix(&|i, j| x[j * n + i] + x[i * n + j].conj());
-    // of rank 3, with eigenvalues that are not known
+    // a matrix of rank 3; its nonzero eigenvalues are not known
     let low_rank =
         matrix(&|i, j| (0..3.min(n)).fold(T::default(), |sum, l| sum + x[l * n + i].times(x[l * n + j].conj())));
     // the projection on the first column

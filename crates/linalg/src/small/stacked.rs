@@ -16,7 +16,7 @@ const PANEL: usize = 4;
 pub struct Eliminated<V> {
     /// The sign of the permutation of the rows: 1 or -1.
     pub sign: V,
-    /// Bits of the matrices that have a pivot of 0.
+    /// One bit for each matrix, which is set if the matrix has a pivot of 0.
     pub singular: u8,
 }
 
@@ -200,8 +200,9 @@ fn substitute_columns<V: Vector, const C: usize>(
     }
 }
 
-/// The product of the sign and the diagonal elements of each matrix, and the bits of the matrices with an intermediate
-/// product close to the limits of doubles. The matrices are in rows of `n` elements.
+/// Returns two results for the matrices, which are in rows of `n` elements: for each matrix, the product of its sign
+/// and its diagonal elements; and one bit for each matrix, which is set if an intermediate product is close to the
+/// limits of doubles.
 #[inline(always)]
 pub fn products<V: Vector>(a: &[Lanes], n: usize, sign: V) -> (V, u8) {
     let (least, most) = (V::splat(PRODUCTS.start), V::splat(PRODUCTS.end));

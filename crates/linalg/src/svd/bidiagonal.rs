@@ -30,7 +30,8 @@ type Eight = [f64; LANES];
 /// The data of one step's pass over all columns to the right. `u`, `before`, `z` and `next` have
 /// one element per row; `y` and `v` have one element per column.
 pub struct Step<'a> {
-    /// The left reflections of this step and of the previous step; 0 above their first rows.
+    /// The left reflection of this step (`u`) and of the previous step (`before`). Elements above the first row of a
+    /// reflection are 0.
     u: &'a [Eight],
     before: &'a [Eight],
     /// The product of the rest and the right reflection of the previous step.

@@ -21,7 +21,8 @@ const EXPONENT: i32 = 248;
 /// Maximum number of sweeps for each singular value. Four are usual; small clusters need up to 80.
 const MOST: usize = 250;
 
-/// The terms that are left out of the squared norm of an approximate eigenvector are about this fraction of it.
+/// The squared norm of an approximate eigenvector is computed without the terms that are small. Their sum is estimated
+/// as this fraction of the sum of the other terms.
 const LEFT_OUT: f64 = 0.05;
 
 /// If the squared norm is larger than this, the vector is not a good approximation.

@@ -148,7 +148,7 @@ pub(super) fn abi_version(library: &Library) -> Option<(c_int, c_int)> {
 /// Returns the text that a function of the library writes. `fill` calls this function with a buffer for the text and
 /// with a pointer to the length of the text.
 pub(super) fn text(fill: impl FnOnce(*mut c_char, *mut c_int) -> c_int) -> String {
-    // the buffer is as long as the longest text of any library: the standard's limit for the library version
+    // the longest text that a library may write is its version; the MPI standard limits it to 8192 characters
     let mut buffer = [0 as c_char; 8192];
     let mut length = 0;
     if fill(buffer.as_mut_ptr(), &mut length) != 0 {
