@@ -148,7 +148,8 @@ fn calls<B: Backend>() -> Vec<(&'static str, Call<B>)> {
 
 type Open = fn() -> Result<AnyBackend>;
 
-/// The errors on each rank of the calls of these ops, or of all ops if the list is empty.
+/// Calls the given ops, or all ops if the list is empty, on `ranks` ranks. Returns for each rank the texts of the
+/// errors of its calls.
 fn errors(open: Open, ranks: usize, wrong: usize, ops: &[&str]) -> Vec<Vec<String>> {
     threads::run(ranks, |world| {
         let b = Sharded::with(open().unwrap(), world.clone(), Policy::new().least(8)).unwrap();

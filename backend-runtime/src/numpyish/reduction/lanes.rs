@@ -221,7 +221,7 @@ const FEW: usize = 4;
 /// `x` must have as many elements as its length says, and at least one.
 #[inline(always)]
 unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
-    /// Number of counts of one byte each, which fill two AVX2 registers.
+    /// Number of separate counts. Each count is one byte, so all of them fill two AVX2 registers.
     const SIDES: usize = 64;
     const { assert!(BLOCK / SIDES <= u8::MAX as usize, "a byte has room for what is counted in it") };
     let mut side = [0_u8; SIDES];

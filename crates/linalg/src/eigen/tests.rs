@@ -245,7 +245,7 @@ fn check_dense<T: Field>(a: &[T], n: usize, what: &str) {
     let mut expected = vec![f64::NAN; n];
     T::eigh(&mut lower.clone(), &mut expected, None, n).unwrap();
     let size = largest(a.iter().map(|x| x.magnitude())).max(f64::MIN_POSITIVE);
-    // |A| may be n times its largest element, which is the size here
+    // the norm of the matrix may be n times `size`, which is its largest element
     let unit = (n as f64).max(4.0) * f64::EPSILON;
     for (w, expected) in w.iter().zip(&expected) {
         assert!(((w - expected) / size).abs() <= 4.0 * unit, "{what} {n}: {w} in place of {expected}");

@@ -80,7 +80,7 @@ fn high<T: Int>(a: u64, b: u64) -> u64 {
     T::of(product::<T>(a, b) >> T::BITS).put()
 }
 
-/// Returns the low bits of `x`, twice as many bits as `T` has. All higher bits are 0.
+/// Keeps the low bits of `x`, twice as many as `T` has, and sets all higher bits to 0.
 fn doubled<T: Int>(x: i128) -> u64 {
     x as u64 & (u64::MAX >> (64 - 2 * T::BITS))
 }
