@@ -92,8 +92,8 @@ pub fn grid_sample<B: Backend, T: WideFloat>(
     let found = rules::grid_sampled(op, &grid.layout.shape, &coordinates.layout.shape, size_of::<T>())?;
     let options = GridSampleOptions::new().mode(mode).cval(cval);
     let grid = b.whole(op, Cow::Borrowed(grid))?;
-    // no split along the first axis, the batch axis of both arrays, or along the last axis, which the result does not
-    // have
+    // the coordinates cannot be split along the first axis, because it is the batch axis of both arrays, nor along the
+    // last axis, because the result does not have it
     let shape = &coordinates.layout.shape;
     let is_of_points = |axis: &usize| (1..shape.len() - 1).contains(axis) && b.may_split(shape[*axis]);
     let axis = coordinates.split().filter(is_of_points).or_else(|| (0..shape.len()).find(is_of_points));

@@ -105,8 +105,9 @@ impl<B: Backend, T: WideFloat> Kept<B, T> {
             let (residual, now) = (self.residual_sq[i].sqrt(), self.previous_sq[i].sqrt());
             short[i] = 16.0 * rounding < residual;
             self.rises[i] |= !short[i];
-            // `x` is too large in two cases: the rounding errors of `A x` reach the residual of the stored unknowns; or
-            // they reach 1/16 of this residual although the iteration reports a tenth of it. NaN counts as too large
+            // `x` is too large in two cases. Either the rounding errors of `A x` reach the residual of the stored
+            // unknowns. Or these errors reach 1/16 of this residual, and the iteration nevertheless reports a residual
+            // below a tenth of it. NaN counts as too large
             let is_true = rounding < residual && (short[i] || now >= 0.1 * residual);
             lost[i] = !is_true && self.ratios[i] <= least::<T>();
         }
