@@ -2,7 +2,7 @@
 
 use backends::{Result, prelude::*};
 
-backends::backend! { table = "../../../../tests/ui/clashing_rows.toml", trait = Clashing }
+backends::backend! { table = "clashing_rows.toml", trait = Clashing }
 
 fn of_any<B: Backend + Clashing>(b: &B, x: &B::Array<f64>) -> Result<Vec<usize>> {
     let (b, x) = (b.clone(), b.third(b.halves(x.clone())?)?);

@@ -2,7 +2,7 @@
 
 use backends::{Result, prelude::*};
 
-backends::backend! { table = "../../../../tests/ui/narrow.toml", trait = Narrow }
+backends::backend! { table = "narrow.toml", trait = Narrow }
 
 fn main() -> Result<()> {
     let b = Numpyish::new();

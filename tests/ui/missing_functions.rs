@@ -4,7 +4,7 @@ use backends::{Result, prelude::*};
 
 mod kernels {}
 
-backends::backend! { table = "../../../../tests/ui/missing_functions.toml", trait = Missing }
+backends::backend! { table = "missing_functions.toml", trait = Missing }
 
 fn main() -> Result<()> {
     let b = Numpyish::new();

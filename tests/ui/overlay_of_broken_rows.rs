@@ -3,14 +3,14 @@
 use backends::{Result, prelude::*};
 use bare::Bare;
 
-backends::backend! { table = "../../../../tests/ui/broken_rows.toml", trait = User }
+backends::backend! { table = "broken_rows.toml", trait = User }
 
 #[path = "shared/bare.rs"]
 mod bare;
 
-backends::backend! { overlay = "../../../../tests/ui/bare.toml", partial = true }
+backends::backend! { overlay = "bare.toml", partial = true }
 backends::backend! { any = Mine, of = [Numpyish, Bare] }
-backend_user! { overlay = "../../../../tests/ui/bare.toml" }
+backend_user! { overlay = "bare.toml" }
 backend_user! { any = Mine, of = [Numpyish, Bare] }
 
 fn twice<B: Backend + User>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {

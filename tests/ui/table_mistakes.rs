@@ -2,7 +2,7 @@
 
 use backends::{Result, prelude::*};
 
-backends::backend! { table = "../../../../tests/ui/bad.toml", trait = Bad }
+backends::backend! { table = "bad.toml", trait = Bad }
 
 fn twice<B: Backend + Bad>(b: &B, x: &B::Array<f64>) -> Result<B::Array<f64>> {
     b.swish(&b.swish(x)?)

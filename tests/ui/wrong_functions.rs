@@ -30,7 +30,7 @@ mod kernels {
     }
 }
 
-backends::backend! { table = "../../../../tests/ui/wrong_functions.toml", trait = Wrong }
+backends::backend! { table = "wrong_functions.toml", trait = Wrong }
 
 fn main() -> Result<()> {
     let b = Numpyish::new();
