@@ -1,9 +1,9 @@
 //! Tests the ops of `MyOps` on a backend of another crate: ops with a function, composed ops, and ops that the backend
 //! lacks.
 
-use backends::{Error, Operand, Result, Value, prelude::*};
+use backends::{Error, Operand, Result, Value, ops, prelude::*};
 use bare::Bare;
-use demo_ops::{MyOps, backend_my_ops};
+use demo_ops::{MyOps, backend_my_ops, my_ops};
 
 #[path = "../../../tests/ui/shared/bare.rs"]
 mod bare;
@@ -62,15 +62,16 @@ fn what_it_lacks_is_an_error_with_row_and_backend() {
     lacks(b.spectral_energy(&x).unwrap_err(), "fft");
 }
 
+/// Calls single ops by name. `call_my_ops` would compile all ops of both tables for this backend; the file `numpyish.rs`
+/// tests it.
 #[test]
 fn by_name_too() {
     let x = Value::array::<f32>(arr([1.0, 4.0]));
-    let half = demo_ops::call_my_ops(&Bare, "between", &[x.clone(), x.clone()], &[]).unwrap();
+    let half = my_ops::between::call(&Bare, &[x.clone(), x.clone()], &[]).unwrap();
     assert_eq!(half.as_array().and_then(DynArray::get::<f32>), Some(&arr([1.0, 4.0])));
-    // `call_my_ops` also calls ops of the base table
-    let product = demo_ops::call_my_ops(&Bare, "multiply", &[x.clone(), x.clone()], &[]).unwrap();
+    let product = ops::multiply::call(&Bare, &[x.clone(), x.clone()], &[]).unwrap();
     assert_eq!(product.as_array().and_then(DynArray::get::<f32>), Some(&arr([1.0, 16.0])));
-    let why = demo_ops::call_my_ops(&Bare, "power_mean", &[x], &[]).unwrap_err();
+    let why = my_ops::power_mean::call(&Bare, &[x], &[]).unwrap_err();
     assert!(matches!(why, Error::Unsupported { op: "power_mean", backend: "bare", .. }), "{why}");
 }
 

@@ -1,6 +1,6 @@
 //! Compares the ops of `my_ops.toml` on the CPU with NumPy.
 
-use backends::prelude::*;
+use backends::{Error, Value, prelude::*};
 use demo_ops::*;
 
 backends::conformance! {
@@ -41,4 +41,17 @@ fn formulas_are_reduced_by_rows_of_ours() {
         let lazily = (backends::lazy(&x) - &y).reduce(my_ops::power_mean { p: 3.0 }, axis).keepdims(true);
         assert_eq!(lazily.eval(&b).unwrap(), fused);
     }
+}
+
+#[test]
+fn ops_of_ours_and_of_the_base_table_are_called_by_name() {
+    let b = Numpyish::new();
+    let x = Value::array::<f32>(b.asarray([1.0, 4.0]).unwrap());
+    for (op, expected) in [("between", [1.0, 4.0]), ("multiply", [1.0, 16.0])] {
+        let result = call_my_ops(&b, op, &[x.clone(), x.clone()], &[]).unwrap();
+        let expected = b.asarray(expected).unwrap();
+        assert_eq!(result.as_array().and_then(DynArray::get::<f32>), Some(&expected), "{op}");
+    }
+    let why = call_my_ops(&b, "betwen", &[x.clone(), x], &[]).unwrap_err();
+    assert!(matches!(why, Error::Argument { .. }), "{why}");
 }
