@@ -76,7 +76,7 @@ const NARROW: [&str; 4] = ["float32", "float16", "bfloat16", "complex64"];
 /// only the rows and dtypes that the tests need.
 fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
     let expand = Expand::new(model, input);
-    let all = input.dtypes.is_empty() && !input.gradients;
+    let all = input.dtypes.is_empty() && !input.gradients && !input.methods;
     let tested = |op: &Op| -> Vec<&str> {
         let wanted = |d: &&str| match input.gradients {
             true => WIDE.contains(d) || NARROW.contains(d),

@@ -13,7 +13,7 @@ use syn::{
 /// `root = PATH, base = "TEXT", table = "FILE" | overlay = "FILE" | any = NAME, of = [TYPE, ..] | sharded = PATH,
 /// trait = NAME`. With `rows = "TEXT"`, the macro implements the trait of these rows for an overlay, an enum or
 /// `sharded`. Tests also have the arguments `backend = EXPR, type = TYPE, groups = ["NAME", ..], without = ["ROW", ..],
-/// golden = "FILE", partial = true, meter = PATH, formulas = true, gradients = true, every = 5`.
+/// golden = "FILE", partial = true, meter = PATH, formulas = true, methods = true, gradients = true, every = 5`.
 pub struct Input {
     /// Path of the facade crate.
     pub root: TokenStream,
@@ -44,6 +44,8 @@ pub struct Input {
     pub golden: Option<LitStr>,
     /// True if rows are also tested as formulas, which takes time to compile.
     pub formulas: bool,
+    /// True if the tests call the methods of the backend, even if the rows have entries for calls by name.
+    pub methods: bool,
     /// True if only the gradients of rows are tested.
     pub gradients: bool,
     /// Tests one of every `every` rows; `None` tests all rows.
@@ -79,6 +81,7 @@ impl Parse for Input {
             without: Vec::new(),
             golden: None,
             formulas: false,
+            methods: false,
             gradients: false,
             every: None,
             any: None,
@@ -113,6 +116,7 @@ impl Parse for Input {
                 "ranks" => it.ranks = Some(input.parse()?),
                 "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
                 "formulas" => it.formulas = input.parse::<syn::LitBool>()?.value,
+                "methods" => it.methods = input.parse::<syn::LitBool>()?.value,
                 "gradients" => it.gradients = input.parse::<syn::LitBool>()?.value,
                 "every" => it.every = Some(input.parse::<syn::LitInt>()?.base10_parse::<usize>()?.max(1)),
                 "groups" => it.groups = strings(input)?,
@@ -127,7 +131,7 @@ impl Parse for Input {
                 "without" => it.without = strings(input)?,
                 other => {
                     let message = format!(
-                        "unknown argument `{other}`; one of: table, overlay, any, of, sharded, trait, backend, type, groups, dtypes, without, golden, partial, meter, ranks, formulas, gradients, every"
+                        "unknown argument `{other}`; one of: table, overlay, any, of, sharded, trait, backend, type, groups, dtypes, without, golden, partial, meter, ranks, formulas, methods, gradients, every"
                     );
                     return Err(syn::Error::new(key.span(), message));
                 }

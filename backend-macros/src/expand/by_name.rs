@@ -61,12 +61,15 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates a function `fn call<B: Backend>(..)` that calls the ops of the given rows by name. Each row is
-    /// compiled only in the dtypes listed with it. No other rows are compiled.
+    /// Generates a function `fn call<B: Backend>(..)` that calls the ops of the given rows by name. If dtypes are listed
+    /// with a row, the row's method is called, and compiled only in these dtypes. No other rows are compiled.
     pub fn call_of(&self, name: &Ident, rows: &[(&Op, Option<Vec<&str>>)]) -> TokenStream {
         let (rt, bounds) = (self.rt(), self.backend_bounds());
         let arms = rows.iter().map(|(op, wanted)| {
             let (name, item) = (&op.name, self.item_path(op));
+            if wanted.is_none() {
+                return quote!(#name => #item::call(b, args, options),);
+            }
             let dispatch = self.in_its_dtype(op, wanted.as_deref());
             quote!(#name => { let args = &#rt::by_name::Args::new(b, #item::INFO, args, options)?; #dispatch })
         });
