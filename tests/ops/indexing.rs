@@ -165,7 +165,7 @@ fn on_numpyish() {
 
 #[test]
 fn on_torch() {
-    let Some(b) = available("torch", Torch::cpu()) else { return };
+    let Some(b) = available("torch", Torch::cpu()).map(AnyBackend::from) else { return };
     everywhere(&b);
     masks_of_length_0(&b);
     values(&b);
@@ -174,7 +174,7 @@ fn on_torch() {
 
 #[test]
 fn on_cuda() {
-    let Some(b) = available("cuda", Cuda::new(0)) else { return };
+    let Some(b) = available("cuda", Cuda::new(0)).map(AnyBackend::from) else { return };
     everywhere(&b);
     masks_of_length_0(&b);
     values(&b);

@@ -334,6 +334,6 @@ macro_rules! on_every_library {
 }
 on_every_library! {
     numpyish: Result::Ok(Numpyish::new());
-    torch: Torch::cpu();
-    cuda: Cuda::new(0);
+    torch: Torch::cpu().map(AnyBackend::from);
+    cuda: Cuda::new(0).map(AnyBackend::from);
 }

@@ -83,12 +83,12 @@ fn the_valley_on_the_cpu() -> Result<()> {
 
 #[test]
 fn the_valley_on_libtorch() -> Result<()> {
-    available("torch", Torch::cpu()).map_or(Ok(()), |b| finds_the_valley(&b, 2))
+    available("torch", Torch::cpu()).map_or(Ok(()), |b| finds_the_valley(&AnyBackend::from(b), 2))
 }
 
 #[test]
 fn the_valley_on_a_gpu() -> Result<()> {
-    let Some(b) = available("cuda", Cuda::new(0)) else { return Ok(()) };
+    let Some(b) = available("cuda", Cuda::new(0)).map(AnyBackend::from) else { return Ok(()) };
     let start = b.asarray([-1.2, 1.0])?;
     let found = minimize(&b, valley, &start, Minimize::new())?;
     assert!(found.converged, "{}", found.message);

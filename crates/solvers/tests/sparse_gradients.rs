@@ -281,8 +281,8 @@ fn other_backends_give_the_same() {
         Ok([b.to_vec(by_a.values())?, b.to_vec(&by_x)?].concat())
     }
     let wanted = check(&Numpyish::new()).unwrap();
-    let torch = backends::runtime::available("torch", Torch::cpu()).map(|b| check(&b).unwrap());
-    let cuda = backends::runtime::available("cuda", Cuda::new(0)).map(|b| check(&b).unwrap());
+    let torch = backends::runtime::available("torch", Torch::cpu()).map(|b| check(&AnyBackend::from(b)).unwrap());
+    let cuda = backends::runtime::available("cuda", Cuda::new(0)).map(|b| check(&AnyBackend::from(b)).unwrap());
     for found in [torch, cuda].into_iter().flatten() {
         assert!(
             found.iter().zip(&wanted).all(|(x, y)| (x - y).abs() < 1e-9 * y.abs().max(1.0)),

@@ -4,13 +4,14 @@ use backends::{Result, prelude::*};
 use backends_npz::Npz;
 use ndarray::{ArrayD, IxDyn};
 
-/// Calls a generic function with each CPU backend.
+/// Calls a generic function with each CPU backend. Libtorch is used through `AnyBackend`, as CUDA is below, so that the
+/// function is compiled twice and not three times.
 #[macro_export]
 macro_rules! on_every_backend {
     ($check:path) => {
         $check(&Numpyish::new()).unwrap_or_else(|e| panic!("numpyish: {e}"));
         if let Some(torch) = backends::runtime::available("torch", Torch::cpu()) {
-            $check(&torch).unwrap_or_else(|e| panic!("torch: {e}"));
+            $check(&AnyBackend::from(torch)).unwrap_or_else(|e| panic!("torch: {e}"));
         }
     };
 }
@@ -22,7 +23,7 @@ macro_rules! on_every_backend_and_cuda {
     ($check:path) => {
         $crate::on_every_backend!($check);
         if let Some(cuda) = backends::runtime::available("cuda", Cuda::new(0)) {
-            $check(&cuda).unwrap_or_else(|e| panic!("cuda: {e}"));
+            $check(&AnyBackend::from(cuda)).unwrap_or_else(|e| panic!("cuda: {e}"));
         }
     };
 }

@@ -57,12 +57,12 @@ fn steps_of_scipy_on_the_cpu() -> Result<()> {
 
 #[test]
 fn steps_of_scipy_on_libtorch() -> Result<()> {
-    available("torch", Torch::cpu()).map_or(Ok(()), |b| goes_as_scipy(&b))
+    available("torch", Torch::cpu()).map_or(Ok(()), |b| goes_as_scipy(&AnyBackend::from(b)))
 }
 
 #[test]
 fn a_few_steps_on_a_gpu() -> Result<()> {
-    let Some(b) = available("cuda", Cuda::new(0)) else { return Ok(()) };
+    let Some(b) = available("cuda", Cuda::new(0)).map(AnyBackend::from) else { return Ok(()) };
     let found = solve_ivp(&b, |b, _, y| lotka_volterra(b, y), [0.0, 0.3], &b.asarray([10.0, 5.0])?, SolveIvp::new())?;
     near(&found.t[..2], &[0.0, 0.055737167803990975], 1e-12);
     Ok(())

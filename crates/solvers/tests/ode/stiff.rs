@@ -87,7 +87,7 @@ fn van_der_pol_on_the_cpu() -> Result<()> {
 
 #[test]
 fn van_der_pol_on_libtorch() -> Result<()> {
-    available("torch", Torch::cpu()).map_or(Ok(()), |b| van_der_pol_on(&b))
+    available("torch", Torch::cpu()).map_or(Ok(()), |b| van_der_pol_on(&AnyBackend::from(b)))
 }
 
 #[test]
