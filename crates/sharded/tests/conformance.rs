@@ -1,55 +1,34 @@
-//! Tests every row (op) of the op table on ranks: on processes that an MPI launcher has started, or on threads of this
-//! process. `RANKS` sets the number of threads; by default, the tests run on 3 and then on 7 threads.
+//! Tests every row (op) of the op table on ranks, in dtypes of each kind and in narrow dtypes; the test program
+//! `other_dtypes` tests the other dtypes.
 //!
 //! `mpiexec -n 4 BINARY --test-threads=1`, with `WORLD_TESTS=1`, runs the same tests on four processes.
 
+mod on_ranks;
+
 use backends::{Error, Result, prelude::*, runtime::available};
-use backends_sharded::{Policy, Sharded, World, world::threads};
+use backends_sharded::{Sharded, World};
 use mpiexec::Mpi;
-use std::{sync::OnceLock, time::Duration};
+use on_ranks::{POLICY, is_exhaustive};
+use std::time::Duration;
 
-backends::conformance! { backend = alone(), type = Sharded<Numpyish>, ranks = on_ranks, formulas = true }
-
-/// A policy that splits even the small arrays of the tests.
-const POLICY: Policy = Policy::new().least(2);
+backends::conformance! {
+    backend = alone(),
+    type = Sharded<Numpyish>,
+    ranks = ranks,
+    formulas = true,
+    dtypes = ["bool", "int8", "int64", "float16", "float64", "complex64"],
+}
 
 fn alone() -> Result<Sharded<Numpyish>> {
     Sharded::with(Numpyish::new(), World::alone(), POLICY)
 }
 
-fn on_ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
-    let launched = std::env::var_os("WORLD_TESTS").is_some();
-    if launched {
-        static B: OnceLock<Sharded<Numpyish>> = OnceLock::new();
-        return check(B.get_or_init(|| {
-            let world = World::init().unwrap_or_else(|why| panic!("{why}"));
-            Sharded::with(Numpyish::new(), world, POLICY).unwrap_or_else(|why| panic!("{why}"))
-        }));
-    }
-    let wanted = std::env::var("RANKS").ok().and_then(|n| n.parse().ok());
-    let of_test = if is_exhaustive() { vec![3, 7] } else { vec![sampled([3, 7])] };
-    for ranks in wanted.map_or(of_test, |n| vec![n]) {
-        threads::run(ranks, |world| {
-            let b = Sharded::with(Numpyish::seeded(0), world.clone(), POLICY).unwrap_or_else(|why| panic!("{why}"));
-            check(&b);
-        });
-    }
+fn ranks(check: &(dyn Fn(&Sharded<Numpyish>) + Sync)) {
+    on_ranks::run(|| Numpyish::seeded(0), check);
 }
 
-/// Returns whether every op is tested with every number of ranks, as by `cargo xtask test --exhaustive`.
-fn is_exhaustive() -> bool {
-    std::env::var_os("BACKENDS_EXHAUSTIVE").is_some()
-}
-
-/// Selects one of the numbers by the name of the running test, so that the selection is always the same.
-fn sampled<const N: usize>(numbers: [usize; N]) -> usize {
-    let thread = std::thread::current();
-    let name = thread.name().unwrap_or_default();
-    numbers[name.bytes().map(usize::from).sum::<usize>() % N]
-}
-
-/// Runs the same tests on processes: the launcher of each MPI library starts this binary. All dtypes are tested only in
-/// an exhaustive run, on two ranks under MPICH.
+/// Runs the same tests on processes: the launcher of each MPI library starts this binary. All dtypes of this program are
+/// tested only in an exhaustive run, on two ranks under MPICH.
 #[test]
 #[cfg(target_os = "linux")]
 fn on_processes() {

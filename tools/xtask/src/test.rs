@@ -21,6 +21,9 @@ const ORDERS: [&str; 2] = ["reverse", "random"];
 /// memory.
 const WANTED: [&str; 5] = ["float32", "int64", "complex64", "formula", "_over_"];
 
+/// The arguments that select the tests of ops on ranks in the dtypes that other runs leave out.
+const OTHER_DTYPES: [&str; 2] = ["--test", "other_dtypes"];
+
 /// The task `test [GROUP | --row NAME] [--exhaustive | --in-turn] [ARGS]`: runs tests, by default all.
 pub fn task(args: &[String]) -> Outcome {
     if args == ["list"] {
@@ -68,6 +71,9 @@ pub fn task(args: &[String]) -> Outcome {
     if wanted.is_whole {
         // builds all programs first, because jobs that run at the same time would build the same programs twice
         run(tests(&wanted.args)?.arg("--no-run"))?;
+        if wanted.repetitions.ranks {
+            run(tests(&OTHER_DTYPES.map(String::from))?.arg("--no-run"))?;
+        }
         let goes_on = wanted.args.iter().any(|arg| arg == "--no-fail-fast");
         lanes::run_all(jobs(&wanted, soft, tests)?, &root().join("target/test-logs"), goes_on)?;
     } else {
@@ -92,6 +98,9 @@ fn jobs(wanted: &Wanted, soft: bool, tests: impl Fn(&[String]) -> Outcome<Comman
             args.extend(["--".into()].into_iter().chain(skipped));
         }
         jobs.push(Job { name: format!("tests: {}", group.name), command: tests(&args)? });
+    }
+    if wanted.repetitions.ranks {
+        jobs.push(Job { name: "ranks, other dtypes".into(), command: tests(&OTHER_DTYPES.map(String::from))? });
     }
     if soft && wanted.repetitions.orders {
         let chosen = ["--test", "cuda", "--test", "cuda_formulas", "--"];
