@@ -80,7 +80,7 @@ fn every_mistake_is_said_in_the_users_words() {
     let deep = format!("b, {}x{}", "(".repeat(200), ")".repeat(200));
     let signs = format!("b, {}x", "-".repeat(100_000));
     for formula in [deep, signs, format!("b, x{}", "**x".repeat(50_000))] {
-        assert!(expanded(&formula).unwrap_err().1.contains("at most 100 brackets"));
+        assert!(expanded(&formula).unwrap_err().1.contains("at most 100 deep"));
     }
 }
 
