@@ -1,8 +1,8 @@
 //! Ranks, pseudo-inverses and least squares, computed from singular values.
 
 use crate::{
-    Axes, Backend, Error, Float, MaxOptions, Numeric, QrResult, Real, Result, SolveTriangularOptions, SvdOptions,
-    SvdResult, WideFloat,
+    Axes, Backend, DType, Error, Float, MaxOptions, Numeric, QrResult, Real, Result, SolveTriangularOptions,
+    SvdOptions, SvdResult, WideFloat,
     runtime::rules::{self, System},
 };
 
@@ -42,7 +42,7 @@ impl<'a, B: Backend, T: WideFloat> Relative<'a, B, T> {
 
 /// The default threshold for matrices of this shape.
 fn default_number<T: WideFloat>(shape: &[usize]) -> f64 {
-    let unit = if size_of::<T::Real>() == 8 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+    let unit = if T::dtype().to_complex() == DType::Complex128 { f64::EPSILON } else { f64::from(f32::EPSILON) };
     shape.iter().rev().take(2).max().copied().unwrap_or(0) as f64 * unit
 }
 
