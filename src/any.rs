@@ -168,6 +168,17 @@ impl Arrays for AnyBackend {
 
     const RUNS_GENERIC_ROWS: bool = true;
 
+    const TAKES_ANY_DTYPE: bool = true;
+
+    #[inline(always)]
+    fn by_dtype<R>(_typed: impl FnOnce() -> R, dynamic: impl FnOnce() -> R) -> R {
+        dynamic()
+    }
+
+    fn retyped<T: Element, U: Element>(x: AnyArray<T>) -> Option<AnyArray<U>> {
+        AnyArray::of_value("retyped", x.into_value()).ok()
+    }
+
     fn has_entry(&self, row: &'static Row) -> bool {
         row.generic.is_some() || self.library_has_entry(row)
     }

@@ -631,7 +631,7 @@ impl Elementwise for crate::AnyBackend {
                                 &crate::runtime::Call {
                                     info: Some(ops::threshold::INFO),
                                     op: "threshold",
-                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    dtype: <T as crate::runtime::Element>::dtype(),
                                     to: None,
                                     formula: ::core::option::Option::None,
                                     is_composed: false,
@@ -746,7 +746,7 @@ impl Elementwise for crate::AnyBackend {
                                 &crate::runtime::Call {
                                     info: Some(ops::sum::INFO),
                                     op: "sum",
-                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    dtype: <T as crate::runtime::Element>::dtype(),
                                     to: None,
                                     formula: ::core::option::Option::None,
                                     is_composed: false,
@@ -883,7 +883,7 @@ impl Elementwise for crate::AnyBackend {
                                 &crate::runtime::Call {
                                     info: Some(ops::ends::INFO),
                                     op: "ends",
-                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    dtype: <T as crate::runtime::Element>::dtype(),
                                     to: None,
                                     formula: ::core::option::Option::None,
                                     is_composed: false,
@@ -1024,7 +1024,7 @@ impl Elementwise for crate::AnyBackend {
                                 &crate::runtime::Call {
                                     info: Some(ops::is_flat::INFO),
                                     op: "is_flat",
-                                    dtype: <T as crate::runtime::Element>::DTYPE,
+                                    dtype: <T as crate::runtime::Element>::dtype(),
                                     to: None,
                                     formula: ::core::option::Option::None,
                                     is_composed: false,
@@ -1571,14 +1571,41 @@ impl ops::add {
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
             {
-                match args.dtype()? {
-                    crate::runtime::DType::Float32 => __by_name::add::<_, f32>(args),
-                    crate::runtime::DType::Float64 => __by_name::add::<_, f64>(args),
-                    crate::runtime::DType::Complex64 => {
-                        __by_name::add::<_, crate::runtime::Complex<f32>>(args)
-                    }
-                    other => args.no_dtype(other),
-                }
+                <B as crate::runtime::Arrays>::by_dtype(
+                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                        match args.dtype()? {
+                            crate::runtime::DType::Float32 => {
+                                __by_name::add::<_, f32>(args)
+                            }
+                            crate::runtime::DType::Float64 => {
+                                __by_name::add::<_, f64>(args)
+                            }
+                            crate::runtime::DType::Complex64 => {
+                                __by_name::add::<_, crate::runtime::Complex<f32>>(args)
+                            }
+                            other => args.no_dtype(other),
+                        }
+                    },
+                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                        let of = args.dtype()?;
+                        crate::runtime::dynamic::with_dtypes(
+                            of,
+                            of,
+                            || match of.kind() {
+                                crate::runtime::DTypeKind::Real => {
+                                    __by_name::add::<_, crate::runtime::dynamic::AnyReal>(args)
+                                }
+                                crate::runtime::DTypeKind::Complex => {
+                                    __by_name::add::<
+                                        _,
+                                        crate::runtime::dynamic::AnyComplex,
+                                    >(args)
+                                }
+                                _ => args.no_dtype(of),
+                            },
+                        )
+                    },
+                )
             },
             (::core::file!(), ::core::line!()),
         )
@@ -1700,11 +1727,35 @@ impl ops::leaky {
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
             {
-                match args.dtype()? {
-                    crate::runtime::DType::Float32 => __by_name::leaky::<_, f32>(args),
-                    crate::runtime::DType::Float64 => __by_name::leaky::<_, f64>(args),
-                    other => args.no_dtype(other),
-                }
+                <B as crate::runtime::Arrays>::by_dtype(
+                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                        match args.dtype()? {
+                            crate::runtime::DType::Float32 => {
+                                __by_name::leaky::<_, f32>(args)
+                            }
+                            crate::runtime::DType::Float64 => {
+                                __by_name::leaky::<_, f64>(args)
+                            }
+                            other => args.no_dtype(other),
+                        }
+                    },
+                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                        let of = args.dtype()?;
+                        crate::runtime::dynamic::with_dtypes(
+                            of,
+                            of,
+                            || match of.kind() {
+                                crate::runtime::DTypeKind::Real => {
+                                    __by_name::leaky::<
+                                        _,
+                                        crate::runtime::dynamic::AnyReal,
+                                    >(args)
+                                }
+                                _ => args.no_dtype(of),
+                            },
+                        )
+                    },
+                )
             },
             (::core::file!(), ::core::line!()),
         )
@@ -2002,14 +2053,41 @@ impl ops::rms {
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
             {
-                match args.dtype()? {
-                    crate::runtime::DType::Float32 => __by_name::rms::<_, f32>(args),
-                    crate::runtime::DType::Float64 => __by_name::rms::<_, f64>(args),
-                    crate::runtime::DType::Complex64 => {
-                        __by_name::rms::<_, crate::runtime::Complex<f32>>(args)
-                    }
-                    other => args.no_dtype(other),
-                }
+                <B as crate::runtime::Arrays>::by_dtype(
+                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                        match args.dtype()? {
+                            crate::runtime::DType::Float32 => {
+                                __by_name::rms::<_, f32>(args)
+                            }
+                            crate::runtime::DType::Float64 => {
+                                __by_name::rms::<_, f64>(args)
+                            }
+                            crate::runtime::DType::Complex64 => {
+                                __by_name::rms::<_, crate::runtime::Complex<f32>>(args)
+                            }
+                            other => args.no_dtype(other),
+                        }
+                    },
+                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                        let of = args.dtype()?;
+                        crate::runtime::dynamic::with_dtypes(
+                            of,
+                            of,
+                            || match of.kind() {
+                                crate::runtime::DTypeKind::Real => {
+                                    __by_name::rms::<_, crate::runtime::dynamic::AnyReal>(args)
+                                }
+                                crate::runtime::DTypeKind::Complex => {
+                                    __by_name::rms::<
+                                        _,
+                                        crate::runtime::dynamic::AnyComplex,
+                                    >(args)
+                                }
+                                _ => args.no_dtype(of),
+                            },
+                        )
+                    },
+                )
             },
             (::core::file!(), ::core::line!()),
         )

@@ -192,6 +192,27 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[doc(hidden)]
     const RUNS_GENERIC_ROWS: bool = false;
 
+    /// True if the methods of the ops take the element types of [`dynamic`](crate::dynamic). Calls by name are then
+    /// compiled once for each kind of dtypes, and not for each dtype.
+    #[doc(hidden)]
+    const TAKES_ANY_DTYPE: bool = false;
+
+    /// Runs `dynamic` if [`Arrays::TAKES_ANY_DTYPE`] is true, and otherwise `typed`. The compiler does not look at the
+    /// other function. A condition would not achieve this, because the compiler looks for errors in constants also in
+    /// code that never runs, and in all functions that this code calls.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn by_dtype<R>(typed: impl FnOnce() -> R, _dynamic: impl FnOnce() -> R) -> R {
+        typed()
+    }
+
+    /// Returns the array with the element type `U`, which stands for the same dtype as `T`; `None` if it stands for
+    /// another dtype.
+    #[doc(hidden)]
+    fn retyped<T: Element, U: Element>(x: Self::Array<T>) -> Option<Self::Array<U>> {
+        (&mut Some(x) as &mut dyn Any).downcast_mut::<Option<Self::Array<U>>>()?.take()
+    }
+
     /// Returns whether the row has an entry for the library of the backend.
     #[doc(hidden)]
     fn has_entry(&self, _row: &'static Row) -> bool {

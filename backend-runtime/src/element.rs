@@ -54,6 +54,19 @@ pub trait Element:
     /// otherwise.
     type Sum: Numeric;
 
+    /// The element type of float32 for code that computes in float32 instead of this dtype: `f32`, or a type of
+    /// [`dynamic`] that stands for float32 in a call in float32.
+    #[doc(hidden)]
+    type InFloat32: Real;
+
+    /// Runs `dynamic` if this is a type of [`dynamic`], and otherwise `typed`. The compiler does not look at the other
+    /// function.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn by_dtype<R>(typed: impl FnOnce() -> R, _dynamic: impl FnOnce() -> R) -> R {
+        typed()
+    }
+
     /// Converts the element like `astype`, by the rules of [`Element::from_f64`] and the other `from_` functions.
     fn cast<U: Element>(self) -> U;
 

@@ -246,7 +246,11 @@ impl RawElement {
     /// Stores an element together with its dtype.
     #[inline]
     pub fn of<T: Element>(x: T) -> RawElement {
-        const { assert!(size_of::<T>() <= 16) };
+        if const { T::IS_DYNAMIC } {
+            return x.to_raw();
+        }
+        // the compiler evaluates this also for types of `dynamic`, which do not get here
+        const { assert!(size_of::<T>() <= 16 || T::IS_DYNAMIC) };
         let mut bytes = [0_u64; 2];
         // SAFETY: an element is at most 16 bytes, without padding.
         unsafe {

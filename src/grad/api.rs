@@ -3,7 +3,7 @@
 use super::{
     forward::{Dual, Jvp},
     leaves::{ChangeArrays, MapArrays},
-    tape::{Diff, Record, Var},
+    tape::{Diff, Record, Var, boxed, unboxed},
 };
 use crate::{ArrayAttributes, Arrays, Backend, DTypeKind, Element, Elementwise, Error, Float, Real, Reduction, Result};
 use std::{any::Any, marker::PhantomData};
@@ -89,10 +89,10 @@ where
     fn collect(&self, b: &B, found: &mut Found<'_>, next: &mut usize) -> Result<A> {
         let place = *next;
         *next += 1;
-        let g = found.grads.get_mut(place).and_then(Option::take).and_then(|g| g.downcast::<A>().ok()).map(|g| *g);
+        let g = found.grads.get_mut(place).and_then(Option::take).and_then(unboxed::<B, A::DType>);
         match g {
             None => b.zeros_like::<A::DType>(*self),
-            Some(g) if found.conjugates && A::DType::DTYPE.kind() == DTypeKind::Complex => b.conj::<A::DType>(g),
+            Some(g) if found.conjugates && A::DType::dtype().kind() == DTypeKind::Complex => b.conj::<A::DType>(g),
             Some(g) => Ok(g),
         }
     }
@@ -240,7 +240,7 @@ impl<B: Backend, P, U: Float> Pullback<B, P, U> {
         P: Params<B, K>,
     {
         let mut grads = match self.result {
-            Some(result) => self.record.back(&self.b, vec![(result, Box::new(g.clone()))], self.inputs, once)?,
+            Some(result) => self.record.back(&self.b, vec![(result, boxed::<B, U>(g.clone()))], self.inputs, once)?,
             None => Vec::new(),
         };
         self.params.collect(&self.b, &mut Found { grads: &mut grads, conjugates }, &mut 0)

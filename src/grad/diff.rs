@@ -57,6 +57,17 @@ impl<B: Backend> Arrays for Diff<B> {
 
     crate::runtime::forward_to_within!();
 
+    const TAKES_ANY_DTYPE: bool = B::TAKES_ANY_DTYPE;
+
+    #[inline(always)]
+    fn by_dtype<R>(typed: impl FnOnce() -> R, dynamic: impl FnOnce() -> R) -> R {
+        B::by_dtype(typed, dynamic)
+    }
+
+    fn retyped<T: Element, U: Element>(x: Var<B, T>) -> Option<Var<B, U>> {
+        x.retyped()
+    }
+
     const WATCHES: bool = B::WATCHES;
 
     fn begin_fused(&self, op: &'static str, dtype: DType, told: &dyn Told) -> Result<Option<Box<dyn Any>>> {

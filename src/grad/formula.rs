@@ -24,8 +24,9 @@ pub(super) fn formula<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
 where
     E: Run<'a, Diff<B>, L> + Typed<Out = T>,
 {
-    let begun = begin_on(d.within(), T::DTYPE, e, leaves)?;
-    let result = on_tape(d, e, leaves, begun.is_some())?;
+    let begun = begin_on(d.within(), T::dtype(), e, leaves)?;
+    // formulas over dtypes that are known only at run time are not fused
+    let result = T::by_dtype(|| on_tape(d, e, leaves, begun.is_some()), || op_by_op(d, e, leaves, begun.is_some()))?;
     begun.map_or(Ok(()), |begun| d.within().end_fused(begun, result.value()))?;
     Ok(result)
 }
@@ -47,7 +48,7 @@ where
     let before = d.count();
     let result = formula::run(d, e, leaves)?;
     let shape = crate::ArrayAttributes::shape(&result);
-    d.record_formula(before, KeptTold::gradient::<Diff<B>, L, E>(T::DTYPE, e, leaves, shape));
+    d.record_formula(before, KeptTold::gradient::<Diff<B>, L, E>(T::dtype(), e, leaves, shape));
     Ok(result)
 }
 
@@ -61,6 +62,9 @@ fn on_tape<'a, B: Backend, L: Leaves<'a, Diff<B>>, E, T: Element>(
 where
     E: Run<'a, Diff<B>, L> + Typed<Out = T>,
 {
+    if const { L::Layout::IS_DYNAMIC } {
+        return op_by_op(d, e, leaves, is_watched);
+    }
     // the backward pass reads one more array, the gradient of the result, so a formula with the maximum number of
     // arrays cannot be fused; complex gradients do not follow from the expressions of the ops
     let is_complex = const { matches!(T::DTYPE.kind(), DTypeKind::Complex) };

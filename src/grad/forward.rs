@@ -1,7 +1,7 @@
 //! Forward mode: arrays that carry tangents (derivatives along one direction of the inputs), and functions that the
 //! generated methods of [`Jvp`] call.
 
-use super::tape::{Diff, Grads, Pull, Results, Var};
+use super::tape::{Diff, Grads, Pull, Results, boxed, unboxed};
 use crate::{
     ArrayAttributes, Arrays, Backend, Complex, DType, DTypeKind, Element, Error, Float, HostArray, LinearMap, Numeric,
     Operand, Result,
@@ -210,11 +210,17 @@ impl<B: Backend> Jvp<B> {
         })))
     }
 
+    /// Stores a tangent without its static type.
+    #[doc(hidden)]
+    pub fn kept<T: Element>(&self, tangent: B::Array<T>) -> Tangent {
+        Some(boxed::<B, T>(tangent))
+    }
+
     /// Combines a result and its tangent, which must have the same dtype.
     #[doc(hidden)]
     pub fn along<T: Element>(&self, value: B::Array<T>, tangent: Tangent) -> Result<Dual<B, T>> {
         let Some(tangent) = tangent else { return Ok(self.constant(value)) };
-        let tangent = *tangent.downcast::<B::Array<T>>().map_err(|_| lost("jvp"))?;
+        let tangent = unboxed::<B, T>(tangent).ok_or_else(|| lost("jvp"))?;
         // a tangent that is constant along an axis may have length 1 along this axis
         let tangent = match tangent.shape() == value.shape() {
             true => tangent,
@@ -264,7 +270,7 @@ impl<B: Backend> Jvp<B> {
         let d = Diff::new(b.clone());
         d.record(Box::new(Nothing), &[shape]);
         let at = d.record(rule, &[shape]);
-        let mut known: Vec<(usize, Box<dyn Any>)> = vec![(at, Box::new(tangent))];
+        let mut known: Vec<(usize, Box<dyn Any>)> = vec![(at, boxed::<B, T>(tangent))];
         known.extend(sum.map(|sum| (0, sum)));
         Ok(d.take().back(b, known, 1, true)?.swap_remove(0))
     }
@@ -285,9 +291,8 @@ impl<B: Backend, T: Element> FloatVisitor<T> for Add<'_, B, T> {
         T: Float,
     {
         let (x, y) = self.terms;
-        let (x, y) = (x.downcast::<B::Array<T>>(), y.downcast::<B::Array<T>>());
-        let (Ok(x), Ok(y)) = (x, y) else { return Err(lost("jvp")) };
-        Ok(Box::new(self.b.add::<T, _, _>(*x, *y)?))
+        let (Some(x), Some(y)) = (unboxed::<B, T>(x), unboxed::<B, T>(y)) else { return Err(lost("jvp")) };
+        Ok(boxed::<B, T>(self.b.add::<T, _, _>(x, y)?))
     }
 }
 
@@ -301,7 +306,7 @@ impl<B: Backend> Pull<B> for Nothing {
 }
 
 /// A function that returns the tape index of a gradient array. Each such function is for one dtype.
-type PlaceOf<B> = fn(&Diff<B>, &dyn Any) -> Result<Option<usize>>;
+type PlaceOf<B> = fn(&Diff<B>, Box<dyn Any>) -> Result<Option<usize>>;
 
 /// Computes tangents by two backward passes. The gradients of the inputs are linear in the gradients `u` of the
 /// results. The inner product of these gradients and the tangents of the inputs, differentiated with respect to `u`,
@@ -331,11 +336,11 @@ impl<B: Backend> Twice<B> {
     pub fn input<T: Element>(&mut self, tangent: Option<B::Array<T>>) -> Option<usize> {
         let tangent = tangent?;
         let place = self.op.record(Box::new(Nothing), &[tangent.shape()]);
-        let found = |d: &Diff<B>, g: &dyn Any| match g.downcast_ref::<Var<B, T>>() {
-            Some(g) => d.place_of("jvp", g),
+        let found = |d: &Diff<B>, g: Box<dyn Any>| match unboxed::<Diff<B>, T>(g) {
+            Some(g) => d.place_of("jvp", &g),
             None => Err(lost("jvp")),
         };
-        self.inputs.push((found, Box::new(tangent)));
+        self.inputs.push((found, boxed::<B, T>(tangent)));
         Some(place)
     }
 
@@ -343,7 +348,7 @@ impl<B: Backend> Twice<B> {
     pub fn result<T: Element>(&mut self, shape: &[usize]) -> Result<()> {
         let place = self.d.record(Box::new(Nothing), &[shape]);
         let u = self.d.recorded(self.d.within().zeros::<T>(shape)?, place);
-        self.results.push((shape.to_vec(), Box::new(u)));
+        self.results.push((shape.to_vec(), boxed::<Diff<B>, T>(u)));
         Ok(())
     }
 
@@ -374,7 +379,7 @@ impl<B: Backend> Twice<B> {
         let mut left: Vec<(usize, Box<dyn Any>)> = Vec::new();
         for ((place_of, tangent), g) in inputs.into_iter().zip(found) {
             if let Some(g) = g
-                && let Some(place) = place_of(&d, &*g)?
+                && let Some(place) = place_of(&d, g)?
             {
                 left.push((place, tangent));
             }
@@ -442,6 +447,21 @@ impl<B: Backend> Arrays for Jvp<B> {
     }
 
     crate::runtime::forward_to_within!();
+
+    const TAKES_ANY_DTYPE: bool = B::TAKES_ANY_DTYPE;
+
+    #[inline(always)]
+    fn by_dtype<R>(typed: impl FnOnce() -> R, dynamic: impl FnOnce() -> R) -> R {
+        B::by_dtype(typed, dynamic)
+    }
+
+    fn retyped<T: Element, U: Element>(x: Dual<B, T>) -> Option<Dual<B, U>> {
+        let change = match x.change {
+            Some((id, tangent)) => Some((id, B::retyped::<T, U>(tangent)?)),
+            None => None,
+        };
+        Some(Dual { value: B::retyped::<T, U>(x.value)?, change })
+    }
 
     const WATCHES: bool = B::WATCHES;
 
@@ -563,7 +583,7 @@ impl<B: Backend> Arrays for Jvp<B> {
 /// Converts to another dtype. The tangent is kept if both dtypes are real or complex floats.
 pub fn astype<U: Element, B: Backend, T: Element>(j: &Jvp<B>, x: &Dual<B, T>) -> Result<Dual<B, U>> {
     let value = j.within.astype::<U, T>(&x.value)?;
-    let is_float = matches!(U::DTYPE.kind(), DTypeKind::Real | DTypeKind::Complex);
+    let is_float = matches!(U::dtype().kind(), DTypeKind::Real | DTypeKind::Complex);
     match j.place_of("astype", x)? {
         Some(tangent) if is_float => Ok(j.input(value, j.within.astype::<U, T>(tangent)?)),
         _ => Ok(j.constant(value)),

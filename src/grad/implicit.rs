@@ -1,6 +1,6 @@
 //! Gradients of solutions of equations. They follow from the equation, not from the steps of the solver.
 
-use super::tape::{Diff, Grads, Pull, Record, Results, Var};
+use super::tape::{Diff, Grads, Pull, Record, Results, Var, boxed, unboxed};
 use crate::{ArrayAttributes, Backend, Error, Float, LinearMap, Result};
 use std::{marker::PhantomData, sync::Arc};
 
@@ -79,11 +79,11 @@ where
         let transposed = |b: &B, z: &B::Array<T>| -> Result<B::Array<T>> {
             like_residual(z)?;
             let found = match self.by_x.result {
-                Some(place) => self.by_x.record.back_over(b, (place, Box::new(z.clone())), None)?,
+                Some(place) => self.by_x.record.back_over(b, (place, boxed::<B, T>(z.clone())), None)?,
                 None => None,
             };
-            match found.and_then(|g| g.downcast::<B::Array<T>>().ok()) {
-                Some(g) => Ok(*g),
+            match found.and_then(unboxed::<B, T>) {
+                Some(g) => Ok(g),
                 None => b.zeros_like::<T>(&g),
             }
         };
@@ -93,6 +93,6 @@ where
         if self.by_others.record.is_around(self.result) {
             return grads.add::<B, T>(b, self.result, z);
         }
-        self.by_others.record.back_over(b, (self.result, Box::new(z)), Some(grads)).map(drop)
+        self.by_others.record.back_over(b, (self.result, boxed::<B, T>(z)), Some(grads)).map(drop)
     }
 }

@@ -1,6 +1,13 @@
 //! The tape: the recorded ops in the order in which they ran, and the backward pass through them.
 
-use crate::{ArrayAttributes, Arrays, Backend, Element, Error, Float, Operand, Result, runtime::formula::KeptTold};
+use crate::{
+    ArrayAttributes, Arrays, Backend, DType, DynArray, Element, Error, Float, Operand, Result,
+    runtime::{
+        dispatch,
+        dynamic::{dtypes, with_dtypes},
+        formula::KeptTold,
+    },
+};
 use ndarray::{Dimension, IxDyn};
 use std::{
     any::Any,
@@ -61,6 +68,11 @@ impl<B: Arrays, T: Element> Var<B, T> {
     /// The value, an array of the inner backend.
     pub fn value(&self) -> &B::Array<T> {
         &self.value
+    }
+
+    /// The array with another element type for the same dtype.
+    pub(super) fn retyped<U: Element>(self) -> Option<Var<B, U>> {
+        Some(Var { value: B::retyped::<T, U>(self.value)?, place: self.place })
     }
 
     pub(super) fn value_mut(&mut self) -> &mut B::Array<T> {
@@ -239,7 +251,7 @@ impl<B: Backend> Diff<B> {
         for shape in before {
             record.push(shape, None);
         }
-        record.push(last, Some((rule, first)));
+        record.push(last, Some(Rules { rule, first, dtypes: dtypes() }));
         first
     }
 
@@ -273,9 +285,48 @@ pub(crate) struct Record<B: Backend> {
     formulas: Vec<(usize, usize, KeptTold)>,
 }
 
-type Rules<B> = (Box<dyn Pull<B>>, usize);
+struct Rules<B: Backend> {
+    rule: Box<dyn Pull<B>>,
+    /// The tape index of the op's first result.
+    first: usize,
+    /// The dtypes for which the element types of the rule stand, if the op was called with types of
+    /// [`dynamic`](crate::runtime::dynamic).
+    dtypes: (DType, DType),
+}
 
+impl<B: Backend> Rules<B> {
+    #[inline]
+    fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> Result<()> {
+        if const { B::TAKES_ANY_DTYPE } {
+            let (of, to) = self.dtypes;
+            return with_dtypes(of, to, || self.rule.pull(b, results, grads));
+        }
+        self.rule.pull(b, results, grads)
+    }
+}
+
+/// An array of any dtype. Its element type is the type of its dtype, and not a type of
+/// [`dynamic`](crate::runtime::dynamic).
 type Slot = Option<Box<dyn Any>>;
+
+/// Stores an array as the content of a [`Slot`].
+pub(super) fn boxed<B: Arrays, T: Element>(x: B::Array<T>) -> Box<dyn Any> {
+    if const { T::IS_DYNAMIC } {
+        return DynArray::<B>::of::<T>(x).into_any();
+    }
+    Box::new(x)
+}
+
+/// Returns the array in a [`Slot`]; `None` if it has another dtype.
+pub(super) fn unboxed<B: Arrays, T: Element>(x: Box<dyn Any>) -> Option<B::Array<T>> {
+    if const { T::IS_DYNAMIC } {
+        let found: Result<Option<B::Array<T>>> = dispatch!(T::dtype(), U => {
+            Ok(x.downcast::<B::Array<U>>().ok().and_then(|x| B::retyped::<U, T>(*x)))
+        });
+        return found.ok().flatten();
+    }
+    x.downcast().ok().map(|x| *x)
+}
 
 /// The formula whose gradient several ops are computing: its index, and the watcher's state, which is dropped when the
 /// formula ends.
@@ -380,8 +431,8 @@ impl<B: Backend> Record<B> {
         around: Option<&mut Grads<'_>>,
         open: &mut OpenFormula,
     ) -> Result<()> {
-        let Some((rule, first)) = &self.rules[index] else { return Ok(()) };
-        let first = first - self.base;
+        let Some(rules) = &self.rules[index] else { return Ok(()) };
+        let first = rules.first - self.base;
         // on the tape, the inputs of an op precede its results
         let (before, rest) = found.split_at_mut(first);
         let of_results = &mut rest[..=index - first];
@@ -394,7 +445,7 @@ impl<B: Backend> Record<B> {
         let mut results = Results { found: of_results, shapes: &self.shapes[first..=index] };
         let around = around.map(|around| Box::new(around.reborrow()));
         let mut grads = Grads { base: self.base, found: before, shapes: &self.shapes, around };
-        rule.pull(b, &mut results, &mut grads)?;
+        rules.pull(b, &mut results, &mut grads)?;
         // frees the gradients of the results, which are no longer needed
         of_results.fill_with(|| None);
         Ok(())
@@ -410,8 +461,8 @@ pub struct Results<'r> {
 impl Results<'_> {
     /// The gradient of result `k`; zeros if the result does not affect the differentiated value.
     pub fn take<B: Backend, T: Element>(&mut self, b: &B, k: usize) -> Result<B::Array<T>> {
-        match self.found[k].take().and_then(|g| g.downcast::<B::Array<T>>().ok()) {
-            Some(g) => Ok(*g),
+        match self.found[k].take().and_then(unboxed::<B, T>) {
+            Some(g) => Ok(g),
             None => b.zeros::<T>(self.shapes[k].slice()),
         }
     }
@@ -452,6 +503,14 @@ impl Grads<'_> {
         };
         let g = unbroadcast(b, g, self.shapes[index].slice())?;
         let slot = &mut self.found[index];
+        if const { T::IS_DYNAMIC } {
+            let g = match slot.take().and_then(unboxed::<B, T>) {
+                Some(old) => b.add(&old, g)?,
+                None => g,
+            };
+            *slot = Some(boxed::<B, T>(g));
+            return Ok(());
+        }
         match slot.as_mut().and_then(|old| old.downcast_mut::<B::Array<T>>()) {
             Some(old) => *old = b.add(&*old, g)?,
             None => *slot = Some(Box::new(g)),

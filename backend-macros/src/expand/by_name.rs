@@ -98,13 +98,64 @@ impl Expand<'_> {
     }
 
     /// Generates a `match` on the dtype of `args`. Its arms call the row's function in this dtype. If `only` is not
-    /// `None`, there are arms for the dtypes in `only` alone.
+    /// `None`, there are arms for the dtypes in `only` alone. For backends that take the element types which stand for
+    /// dtypes, the arms are those of these types.
     pub(super) fn in_its_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
         let (root, name, private) = (&self.root, id(&op.name), self.private("by_name"));
         let home = self.home();
         let function = if op.own { quote!(#home #private::#name) } else { quote!(#root::__by_name::#name) };
         let arms = self.by_dtype(&op.set, only, &|t| quote!(#function::<_, #t>(args)));
-        quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
+        let typed = quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) });
+        let kinds = self.kinds_of(op, only);
+        if kinds.is_empty() {
+            return typed;
+        }
+        let rt = self.rt();
+        let rest = (kinds.len() < 3).then(|| quote!(_ => args.no_dtype(of),));
+        let arms = kinds.into_iter().map(|(kinds, element)| {
+            let (kinds, element) = (kinds.iter().map(|kind| id(kind)), id(element));
+            quote!(#(#rt::DTypeKind::#kinds)|* => #function::<_, #rt::dynamic::#element>(args),)
+        });
+        quote!(<B as #rt::Arrays>::by_dtype(
+            || -> #rt::Result<#rt::Value<B>> { #typed },
+            || -> #rt::Result<#rt::Value<B>> {
+                let of = args.dtype()?;
+                #rt::dynamic::with_dtypes(of, of, || match of.kind() { #(#arms)* #rest })
+            },
+        ))
+    }
+
+    /// The kinds of the dtypes of a row, each with the element type that stands for its dtypes. Empty if the methods of
+    /// `AnyBackend` do not take such types.
+    fn kinds_of(&self, op: &Op, only: Option<&[&str]>) -> Vec<(&'static [&'static str], &'static str)> {
+        let is_made = op.params.iter().any(|p| p.kind == Kind::Host) && self.extension.is_none();
+        if !self.has_all_entries(op) && !is_made {
+            return Vec::new();
+        }
+        let bound = self.model.set(&op.set).map_or("", |set| &set.bound);
+        let [real, complex, other] = match bound {
+            "Element" | "Numeric" => ["AnyReal", "AnyComplex", "AnyElement"],
+            "Ordered" => ["AnyReal", "", "AnyElement"],
+            "RealNumeric" => ["AnyReal", "", "AnyInteger"],
+            "Integer" => ["", "", "AnyInteger"],
+            "Float" => ["AnyReal", "AnyComplex", ""],
+            "Real" => ["AnyReal", "", ""],
+            "ComplexFloat" => ["", "AnyComplex", ""],
+            "Precision" => ["AnyPart", "", ""],
+            "WideFloat" => ["AnyPart", "AnyComplex", ""],
+            _ => return Vec::new(),
+        };
+        let all: [(&[&str], &str); 3] =
+            [(&["Real"], real), (&["Complex"], complex), (&["Bool", "Signed", "Unsigned"], other)];
+        let dtypes =
+            self.model.dtypes_of(&op.set).iter().filter(|d| only.is_none_or(|only| only.contains(&d.as_str())));
+        let place = |d: &String| match d {
+            _ if d.starts_with("complex") => 1,
+            _ if d.contains("float") => 0,
+            _ => 2,
+        };
+        let places: Vec<usize> = dtypes.map(place).collect();
+        all.into_iter().enumerate().filter(|(k, _)| places.contains(k)).map(|(_, kind)| kind).collect()
     }
 
     /// Generates a `match` arm for each dtype of the set named `set`. If `only` is not `None`, only its dtypes get an

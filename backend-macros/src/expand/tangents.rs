@@ -35,7 +35,7 @@ impl Expand<'_> {
             Some((true, direct)) => direct,
             Some((false, direct)) => {
                 let twice = self.back_twice(op, rules, &kept);
-                quote!(if <T as #rt::Element>::DTYPE.kind() != #rt::DTypeKind::Complex { #direct } else { #twice })
+                quote!(if <T as #rt::Element>::dtype().kind() != #rt::DTypeKind::Complex { #direct } else { #twice })
             }
             None => self.back_twice(op, rules, &kept),
         };
@@ -103,6 +103,10 @@ impl Expand<'_> {
         if op.linear.is_empty() || !matches!(op.result, Out::One(_) | Out::List(_)) {
             return None;
         }
+        let first = match &op.result {
+            Out::List(e) | Out::One(e) => elem(*e, op),
+            _ => return None,
+        };
         let linear = |name: &str| op.linear.iter().flatten().any(|of| of == name);
         let others: Vec<TokenStream> = rules
             .iter()
@@ -154,17 +158,13 @@ impl Expand<'_> {
                 .collect();
             let call = self.call_within(op, &args, options.as_ref());
             let found = match op.result {
-                Out::List(_) => quote!(#call?.into_iter().map(|x| Some(Box::new(x) as Box<dyn ::core::any::Any>)).collect::<Vec<_>>()),
-                _ => quote!(vec![Some(Box::new(#call?) as Box<dyn ::core::any::Any>)]),
+                Out::List(_) => quote!(#call?.into_iter().map(|x| self.kept::<#first>(x)).collect::<Vec<_>>()),
+                _ => quote!(vec![self.kept::<#first>(#call?)]),
             };
             quote!(if #(#has)||* { terms.push(#found); })
         });
         let (args, given) = self.opened(op);
         let call = self.call_within(op, &args, given.as_ref());
-        let first = match &op.result {
-            Out::List(e) | Out::One(e) => elem(*e, op),
-            _ => return None,
-        };
         let found = self.with_found(op, &|array, place| quote!(self.along_sum::<#first>(#array, &mut terms, #place)?));
         Some(quote! {
             if true #(#others)* {

@@ -44,12 +44,12 @@ impl Expand<'_> {
             (&p.name, arg)
         });
         let args = positional.chain(optional).map(|(name, arg)| quote!((#name, #rt::Arg::#arg)));
-        let to = if op.second.is_some() { quote!(Some(<U as #rt::Element>::DTYPE)) } else { quote!(None) };
+        let to = if op.second.is_some() { quote!(Some(<U as #rt::Element>::dtype())) } else { quote!(None) };
         quote! {
             #rt::Call {
                 info: Some(#item::INFO),
                 op: #name,
-                dtype: <T as #rt::Element>::DTYPE,
+                dtype: <T as #rt::Element>::dtype(),
                 to: #to,
                 formula: ::core::option::Option::None,
                 is_composed: #is_composed,

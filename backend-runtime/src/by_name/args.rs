@@ -122,7 +122,7 @@ impl<'a, B: Arrays> Args<'a, B> {
     /// Returns whether the option `dtype` requests sums of `T` elements in `T` itself, instead of in the default wider
     /// dtype `S`.
     pub fn narrows<T: Element, S: Element>(&self) -> bool {
-        T::DTYPE != S::DTYPE && self.narrows_to(T::DTYPE)
+        T::dtype() != S::dtype() && self.narrows_to(T::dtype())
     }
 
     /// Returns whether the option `dtype` requests sums in the dtype of the elements, instead of in a wider one.
@@ -185,7 +185,10 @@ impl<'a, B: Arrays> Args<'a, B> {
     fn array_of<T: Element>(&self, param: usize, value: &'a Value<B>) -> Result<ArrayArg<'a, B, T>> {
         match value {
             Value::Array(x) => {
-                let wrong = || self.wrong(self.op.params[param].name, value, &format!("an array of {}", T::DTYPE));
+                let wrong = || self.wrong(self.op.params[param].name, value, &format!("an array of {}", T::dtype()));
+                if const { T::IS_DYNAMIC } {
+                    return x.clone().into_typed().map(ArrayArg::Made).ok_or_else(wrong);
+                }
                 x.get().map(ArrayArg::Given).ok_or_else(wrong)
             }
             other => self.made(param, other).map(ArrayArg::Made),
@@ -199,7 +202,7 @@ impl<'a, B: Arrays> Args<'a, B> {
 
     /// Makes a host array from a number or from nested lists of numbers.
     pub(super) fn elements_of<T: Element>(&self, param: usize, value: &Value<B>) -> Result<HostArray<T>> {
-        let wanted = || format!("an array, or numbers that {} holds, in lists of equal lengths", T::DTYPE);
+        let wanted = || format!("an array, or numbers that {} holds, in lists of equal lengths", T::dtype());
         self.elements(param, value, wanted)
     }
 
@@ -213,7 +216,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         let name = self.op.params[param].name;
         let value = self.values[param].unwrap_or(&Value::None);
         let Value::List(items) = value else {
-            return Err(self.wrong(name, value, &format!("a list of arrays of {}", T::DTYPE)));
+            return Err(self.wrong(name, value, &format!("a list of arrays of {}", T::dtype())));
         };
         items.iter().map(|item| self.array_of(param, item)).collect()
     }
@@ -247,7 +250,7 @@ impl<'a, B: Arrays> Args<'a, B> {
     pub fn scalar<T: Element>(&self, param: usize) -> Result<T> {
         let name = self.op.params[param].name;
         let value = self.values[param].unwrap_or(&Value::None);
-        value.element().ok_or_else(|| self.wrong(name, value, &format!("a number that {} holds", T::DTYPE)))
+        value.element().ok_or_else(|| self.wrong(name, value, &format!("a number that {} holds", T::dtype())))
     }
 
     /// Reads a parameter as a host array. Its value may be an array, a number, or nested lists of numbers.
@@ -255,7 +258,7 @@ impl<'a, B: Arrays> Args<'a, B> {
         match self.values[param].unwrap_or(&Value::None) {
             Value::Array(_) => self.b.to_ndarray(&*self.array::<T>(param)?),
             other => {
-                self.elements(param, other, || format!("numbers that {} holds, in lists of equal lengths", T::DTYPE))
+                self.elements(param, other, || format!("numbers that {} holds, in lists of equal lengths", T::dtype()))
             }
         }
     }
@@ -323,7 +326,7 @@ impl<'a, B: Arrays> Args<'a, B> {
 pub enum ArrayArg<'a, B: Arrays, T: Element> {
     /// An array of the call.
     Given(&'a B::Array<T>),
-    /// An array made from the numbers of the argument.
+    /// An array made from the numbers of the argument, or another handle of an array of the call.
     Made(B::Array<T>),
 }
 

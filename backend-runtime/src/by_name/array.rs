@@ -35,6 +35,9 @@ macro_rules! dyn_array {
 
             /// Wraps a typed array. The dtype selects the variant of the enum.
             pub fn of<T: Element>(x: B::Array<T>) -> DynArray<B> {
+                if const { T::IS_DYNAMIC } {
+                    return match T::dtype() { $(DType::$variant => DynArray::$variant(retyped::<B, T, $t>(x)),)* };
+                }
                 let slot: &mut dyn Any = &mut Some(x);
                 match T::DTYPE { $(DType::$variant => DynArray::$variant(take(slot)),)* }
             }
@@ -43,6 +46,12 @@ macro_rules! dyn_array {
             /// its dtype.
             pub(crate) fn erased(&self) -> &dyn AnyTyped {
                 match self { $(DynArray::$variant(x) => x,)* }
+            }
+
+            /// Returns the typed array without its static type.
+            #[doc(hidden)]
+            pub fn into_any(self) -> Box<dyn Any> {
+                match self { $(DynArray::$variant(x) => Box::new(x),)* }
             }
 
             fn as_any(&self) -> &dyn Any {
@@ -55,9 +64,7 @@ macro_rules! dyn_array {
 
             /// Returns the array if `T` is its dtype, and otherwise `None`.
             pub fn into_typed<T: Element>(self) -> Option<B::Array<T>> {
-                match self {
-                    $(DynArray::$variant(x) => (&mut Some(x) as &mut dyn Any).downcast_mut::<Option<B::Array<T>>>()?.take(),)*
-                }
+                match self { $(DynArray::$variant(x) => B::retyped::<$t, T>(x),)* }
             }
         }
 
@@ -91,6 +98,11 @@ dyn_array! {
 /// Takes the array out of `slot`, which must be an `Option<A>`.
 fn take<A: 'static>(slot: &mut dyn Any) -> A {
     slot.downcast_mut::<Option<A>>().and_then(Option::take).expect("a dtype has one type of arrays")
+}
+
+/// Returns an array whose element type stands for a dtype as an array of the dtype's own type `U`.
+fn retyped<B: Arrays, T: Element, U: Element>(x: B::Array<T>) -> B::Array<U> {
+    B::retyped::<T, U>(x).expect("an array has the dtype of its element type")
 }
 
 impl<B: Arrays> DynArray<B> {

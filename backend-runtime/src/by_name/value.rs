@@ -80,13 +80,13 @@ impl<B: Arrays> Value<B> {
     /// Converts the value, if it is a number, to an element of `T`. Returns `None` if `T` cannot represent the number,
     /// because a fraction would be lost or an integer would wrap around.
     pub(super) fn element<T: Element>(&self) -> Option<T> {
-        let kind = T::DTYPE.kind();
+        let kind = T::dtype().kind();
         match *self {
             Value::Bool(x) => (kind == DTypeKind::Bool).then(|| T::from_i64(x.into())),
             Value::Integer(x) => match kind {
                 DTypeKind::Bool => None,
                 DTypeKind::Signed | DTypeKind::Unsigned => {
-                    let bits = 8 * T::DTYPE.size() as u32;
+                    let bits = 8 * T::dtype().size() as u32;
                     let (least, most) = match kind {
                         DTypeKind::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
                         _ => (0, (1_i128 << bits) - 1),

@@ -129,6 +129,12 @@ macro_rules! dynamic {
             const DTYPE: DType = DType::$like;
             const IS_DYNAMIC: bool = true;
             type Sum = $sum;
+            type InFloat32 = AnyReal;
+
+            #[inline(always)]
+            fn by_dtype<R>(_typed: impl FnOnce() -> R, dynamic: impl FnOnce() -> R) -> R {
+                dynamic()
+            }
 
             fn dtype() -> DType {
                 $dtype()

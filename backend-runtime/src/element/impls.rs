@@ -10,6 +10,7 @@ macro_rules! element {
         impl Element for $t {
             const DTYPE: DType = DType::$dtype;
             type Sum = $sum;
+            type InFloat32 = f32;
             #[inline(always)]
             fn cast<U: Element>(self) -> U {
                 let $x = self;

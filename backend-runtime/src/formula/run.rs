@@ -134,13 +134,32 @@ where
     {
         return result;
     }
-    if const { is_dynamic::<L::Layout, T>() } {
-        // there are no compiled loops for dtypes that are known only at run time
-        let mut arrays = Refs(Vec::with_capacity(L::Layout::ARRAYS));
-        leaves.visit(&mut arrays);
-        let numbers = numbers::<L::Layout, E>(e, &leaves.scalars());
-        return B::of_value(super::NAME, b.run_steps(&steps::<_, E>(), &numbers, &arrays.0)?);
+    if const { L::Layout::IS_DYNAMIC } {
+        return run_in_any_dtype(b, e, leaves);
     }
+    T::by_dtype(|| run_on_host(b, e, leaves), || run_in_any_dtype(b, e, leaves))
+}
+
+/// Runs a formula over dtypes that are known only at run time, for which there are no compiled loops.
+fn run_in_any_dtype<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
+where
+    E: Run<'a, B, L> + Typed<Out = T>,
+{
+    if const { B::TAKES_ANY_DTYPE && !B::HAS_ENTRIES } {
+        return Ok(e.run(b, leaves)?.into_owned());
+    }
+    let mut arrays = Refs(Vec::with_capacity(L::Layout::ARRAYS));
+    leaves.visit(&mut arrays);
+    let numbers = numbers::<L::Layout, E>(e, &leaves.scalars());
+    B::of_value(super::NAME, b.run_steps(&steps::<_, E>(), &numbers, &arrays.0)?)
+}
+
+/// Runs a formula in one pass if all arrays are in host memory, and otherwise op by op.
+#[inline]
+fn run_on_host<'a, B: Arrays, L: Leaves<'a, B>, E, T: Element>(b: &B, e: &E, leaves: &L) -> Result<B::Array<T>>
+where
+    E: Run<'a, B, L> + Typed<Out = T>,
+{
     let mut arrays = OnHost { b, views: Views::default(), all: true };
     leaves.visit(&mut arrays);
     if !arrays.all {

@@ -1,7 +1,9 @@
 //! Gradient rules of determinants.
 
 use super::{factorizations::length, i, number, shapes::part, whole};
-use crate::{ArrayAttributes, Backend, DTypeKind, Float, Numeric, Result, SvdResult, VectorNormOptions, WideFloat};
+use crate::{
+    ArrayAttributes, Backend, DTypeKind, Element, Float, Numeric, Result, SvdResult, VectorNormOptions, WideFloat,
+};
 
 /// Gradient of `det`: the transposed adjugate. For well-conditioned matrices, the adjugate is the product of the
 /// determinant and the inverse.
@@ -35,7 +37,7 @@ fn is_ordinary<B: Backend, T: WideFloat>(
     let largest = |x: &B::Array<T>| b.vector_norm_with(x, VectorNormOptions::new().axis([-2, -1]).ord(f64::INFINITY));
     let (of_x, of_inverse) = (largest(x)?, largest(inverse)?);
     let size = b.astype::<T::Real, _>(b.abs::<T>(y)?)?;
-    let [least, most, limit] = match size_of::<T::Real>() {
+    let [least, most, limit] = match <T::Real as Element>::dtype().size() {
         4 => [1e-30, 1e30, 1e3],
         _ => [1e-280, 1e280, 1e7],
     };
@@ -66,11 +68,11 @@ fn adjugate<B: Backend, T: WideFloat>(b: &B, x: &B::Array<T>) -> Result<B::Array
         |x: B::Array<T::Real>| b.astype::<T::Real, i64>(b.astype::<i64, T::Real>(b.round::<T::Real>(x)?)?);
     let scale = b.exp2::<T::Real>(whole_numbers(b.log2::<T::Real>(largest)?)?)?;
     let x = b.divide(x, real(&b.expand_dims(&scale, [-2, -1])?)?)?;
-    let digits = if size_of::<T::Real>() == 4 { 20 } else { 48 };
+    let digits = if <T::Real as Element>::dtype().size() == 4 { 20 } else { 48 };
     let places = number::<T::Real>((1_u64 << digits) as f64);
     let rounded = |x: B::Array<T::Real>| b.divide(whole_numbers(b.multiply(x, places)?)?, places);
     let mut fixed = real(&rounded(b.astype::<T::Real, _>(b.real::<T>(&x)?)?)?)?;
-    if T::DTYPE.kind() == DTypeKind::Complex {
+    if T::dtype().kind() == DTypeKind::Complex {
         let imag = real(&rounded(b.astype::<T::Real, _>(b.imag::<T>(&x)?)?)?)?;
         fixed = b.add(fixed, b.multiply(imag, i::<T>())?)?;
     }

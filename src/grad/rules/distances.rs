@@ -24,7 +24,7 @@ pub fn cdist_x1<B: Backend, T: Real>(
         // computes the distances again, because the rounded distances have too few digits
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| {
             let y = b.cdist_with(x1, x2, CdistOptions::new().p(p))?;
-            cdist_x1::<B, f32>(b, g, &y, x1, x2, p)
+            cdist_x1::<B, T::InFloat32>(b, g, &y, x1, x2, p)
         });
     }
     let [g, y] = [b.expand_dims(g, -1)?, b.expand_dims(y, -1)?];

@@ -1,7 +1,7 @@
 //! Gradient rules of elementwise ops that cannot be derived from the ops' expressions: functions that are not
 //! holomorphic, and functions with several cases.
 
-use super::{i, in_float32, number, whole};
+use super::{i, in_float32, number, rounded, whole};
 use crate::{
     Backend, DTypeKind, Float, Real, Result, grad::recording::whole as whole_operand, runtime::Operand,
     segments::is_16_bit,
@@ -24,7 +24,7 @@ pub fn imag<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>) -> Result<B::Arr
 
 /// Gradient of `angle`: the output gradient times `-i / x`; 0 for a real array.
 pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>) -> Result<B::Array<T>> {
-    if T::DTYPE.kind() != DTypeKind::Complex {
+    if T::dtype().kind() != DTypeKind::Complex {
         return b.zeros_like::<T>(x);
     }
     b.divide(imag::<B, T>(b, g)?, x)
@@ -32,7 +32,7 @@ pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>
 
 /// Gradient of `sign`, which is `x / |x|` for complex numbers. The gradient is 0 for a real array.
 pub fn sign<B: Backend, T: Float>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
-    if T::DTYPE.kind() != DTypeKind::Complex {
+    if T::dtype().kind() != DTypeKind::Complex {
         return b.zeros_like::<T>(x);
     }
     let across = b.subtract(g, b.conj::<T>(b.multiply(b.multiply(g, y)?, y)?)?)?;
@@ -136,20 +136,21 @@ pub fn pow_x1<B: Backend, T: Float>(
     if is_16_bit::<T>() {
         let x2 = &*whole_operand(b, &x2)?;
         return in_float32::<B, T, 4>(b, [g, y, x1, x2], |[g, y, x1, x2]| {
-            pow_x1::<B, f32>(b, g, y, Operand::array(x1), Operand::array(x2))
+            pow_x1::<B, T::InFloat32>(b, g, y, Operand::array(x1), Operand::array(x2))
         });
     }
     if let Operand::Scalar(x2) = x2 {
-        let before = x2.minus(T::ONE);
+        let x2 = rounded(x2);
+        let before = rounded(x2.minus(T::ONE));
         if x2 == T::ZERO {
             return b.zeros_like::<T>(g);
         }
-        if x2.minus(before) == T::ONE || T::DTYPE.kind() == DTypeKind::Complex {
+        if rounded(x2.minus(before)) == T::ONE || T::dtype().kind() == DTypeKind::Complex {
             return b.multiply(b.multiply(g, x2)?, b.pow(x1, before)?);
         }
     }
     let x2 = &*whole_operand(b, &x2)?;
-    if T::DTYPE.kind() == DTypeKind::Complex {
+    if T::dtype().kind() == DTypeKind::Complex {
         // if the exponent is 0, the base is replaced by 1: for a base of 0, the power would be infinite, and its
         // product with the exponent NaN. So the derivative of this expression with respect to `g` is not NaN either
         return expr!(b, g * x2 * pow(where(x2 == 0.0, T::ONE, x1), x2 - 1.0));
@@ -174,7 +175,7 @@ pub fn pow_x2<B: Backend, T: Float>(
     if is_16_bit::<T>() {
         let x2 = &*whole_operand(b, &x2)?;
         return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| {
-            pow_x2::<B, f32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
+            pow_x2::<B, T::InFloat32>(b, g, &b.pow(x1, x2)?, Operand::array(x1), Operand::array(x2))
         });
     }
     // if the gradient is defined as 0, both factors are replaced by 0, because a product of 0 and infinity would be
@@ -197,7 +198,7 @@ pub fn gammainc<B: Backend, T: Real>(
 /// Computes `g` times the density at `x2` of the gamma distribution of order `x1`.
 fn density<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
-        return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| density::<B, f32>(b, g, x1, x2));
+        return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| density::<B, T::InFloat32>(b, g, x1, x2));
     }
     // The density is `x2^(x1 - 1) exp(-x2) / gamma(x1)`. For large orders `x1`, the factors exceed the range of the
     // dtype, and their logarithms cancel. By Stirling's series, minus the logarithm of the density is the divergence

@@ -205,7 +205,7 @@ pub fn eig<B: Backend, T: WideFloat>(
     w: &B::Array<T::Complex>,
     v: &B::Array<T::Complex>,
 ) -> Result<B::Array<T>> {
-    match T::DTYPE {
+    match T::dtype() {
         DType::Float64 | DType::Complex128 => eig_in::<B, T, Complex<f64>>(b, g_w, g_v, w, v),
         _ => eig_in::<B, T, Complex<f32>>(b, g_w, g_v, w, v),
     }
@@ -241,7 +241,7 @@ pub fn eigvals<B: Backend, T: WideFloat>(
     y: &B::Array<T::Complex>,
     x: &B::Array<T>,
 ) -> Result<B::Array<T>> {
-    match T::DTYPE {
+    match T::dtype() {
         DType::Float64 | DType::Complex128 => eigvals_in::<B, T, Complex<f64>>(b, g, y, x, f64::EPSILON),
         _ => eigvals_in::<B, T, Complex<f32>>(b, g, y, x, f32::EPSILON.into()),
     }

@@ -151,7 +151,7 @@ fn others<B: Backend, T: Float>(
     values: &B::Array<T>,
     axis: isize,
 ) -> Result<B::Array<T>> {
-    if matches!(T::DTYPE.kind(), DTypeKind::Real) && T::DTYPE != DType::Float64 {
+    if matches!(T::dtype().kind(), DTypeKind::Real) && T::dtype() != DType::Float64 {
         let (x, values) = (b.astype::<f64, T>(x)?, b.astype::<f64, T>(values)?);
         return b.astype::<T, f64>(others::<B, f64>(b, &x, indices, &values, axis)?);
     }
@@ -187,10 +187,7 @@ fn shared<B: Backend, T: Real>(
     let count = b.scatter_add(own, indices, of_values, axis)?;
     // the number of elements may exceed the range of 16-bit floats
     match is_16_bit::<T>() {
-        true => {
-            let count = b.astype::<f32, i64>(count)?;
-            in_float32::<B, T, 1>(b, [g], |[g]| b.divide(g, count))
-        }
+        true => in_float32::<B, T, 1>(b, [g], |[g]| b.divide(g, b.astype::<T::InFloat32, i64>(count)?)),
         false => b.divide(g, b.astype::<T, i64>(count)?),
     }
 }

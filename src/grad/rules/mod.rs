@@ -37,7 +37,9 @@ pub use reduction::*;
 pub use shapes::*;
 pub use special::*;
 
-use crate::{Backend, Complex, Element, Float, Result, segments::is_16_bit};
+use crate::{
+    Backend, Complex, DType, Element, Error, Float, Result, runtime::dynamic::with_dtypes, segments::is_16_bit,
+};
 
 /// Converts a real array to the dtype `T`.
 fn whole<B: Backend, T: Float>(b: &B, x: &B::Array<T::Real>) -> Result<B::Array<T>> {
@@ -54,17 +56,36 @@ fn number<T: Float>(x: f64) -> T {
     <T as Element>::from_f64(x)
 }
 
+/// Rounds a number of a type that stands for a dtype, which is stored exactly, to the dtype.
+fn rounded<T: Element>(x: T) -> T {
+    if const { T::IS_DYNAMIC } { x.to_raw().cast() } else { x }
+}
+
 /// Applies a rule in float32, and rounds its result once. Used for 16-bit floats, if they have too few digits or too
 /// small a range.
 fn in_float32<B: Backend, T: Element, const N: usize>(
     b: &B,
     x: [&B::Array<T>; N],
-    rule: impl FnOnce([&B::Array<f32>; N]) -> Result<B::Array<f32>>,
+    rule: impl FnOnce([&B::Array<T::InFloat32>; N]) -> Result<B::Array<T::InFloat32>>,
 ) -> Result<B::Array<T>> {
-    let wide = x.into_iter().map(|x| b.astype::<f32, T>(x)).collect::<Result<Vec<_>>>()?;
-    let mut wide = wide.iter();
-    let result = rule(x.map(|_| wide.next().expect("as many as there are")))?;
-    b.astype::<T, f32>(result)
+    with_float32::<B, T, N>(b, x.into_iter().map(|x| b.astype::<f32, T>(x)).collect::<Result<_>>()?, rule)
+}
+
+/// Applies a rule to arrays of float32, and converts its result to the dtype `T`.
+fn with_float32<B: Backend, T: Element, const N: usize>(
+    b: &B,
+    x: Vec<B::Array<f32>>,
+    rule: impl FnOnce([&B::Array<T::InFloat32>; N]) -> Result<B::Array<T::InFloat32>>,
+) -> Result<B::Array<T>> {
+    let other = || Error::dtype("gradients", DType::Float32);
+    let run = || {
+        let x: Option<Vec<_>> = x.into_iter().map(B::retyped::<f32, T::InFloat32>).collect();
+        let x = x.ok_or_else(other)?;
+        let result = rule(std::array::from_fn(|k| &x[k]))?;
+        B::retyped::<T::InFloat32, f32>(result).ok_or_else(other)
+    };
+    let result = if const { T::IS_DYNAMIC } { with_dtypes(DType::Float32, DType::Float32, run) } else { run() };
+    b.astype::<T, f32>(result?)
 }
 
 /// Divides by `n`, a count or another number that 16-bit floats may not represent.

@@ -42,7 +42,7 @@ pub fn mean<B: Backend, T: Float>(b: &B, g: &B::Array<T>, shape: &[usize], axis:
 /// Gradient of `softmax`: `y (g - sum(g y))`.
 pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
-        return in_float32::<B, T, 2>(b, [g, y], |[g, y]| softmax::<B, f32>(b, g, y, axis));
+        return in_float32::<B, T, 2>(b, [g, y], |[g, y]| softmax::<B, T::InFloat32>(b, g, y, axis));
     }
     let along = b.multiply(g, y)?;
     let sum = kept::<B, T>(b, &b.sum(&along, axis)?, y.shape(), axis)?;
@@ -52,7 +52,7 @@ pub fn softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axi
 /// Gradient of `log_softmax`: `g - exp(y) sum(g)`.
 pub fn log_softmax<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, axis: Axes) -> Result<B::Array<T>> {
     if is_16_bit::<T>() && count(y.shape(), axis)? > EXACT {
-        return in_float32::<B, T, 2>(b, [g, y], |[g, y]| log_softmax::<B, f32>(b, g, y, axis));
+        return in_float32::<B, T, 2>(b, [g, y], |[g, y]| log_softmax::<B, T::InFloat32>(b, g, y, axis));
     }
     let sum = kept::<B, T>(b, &b.sum(g, axis)?, y.shape(), axis)?;
     b.subtract(g, b.multiply(b.exp(y)?, sum)?)
@@ -130,10 +130,7 @@ pub fn extremum<B: Backend, T: Real>(
     let count = b.sum_with(&is_it, axis, crate::SumOptions::new().keepdims(true))?;
     // the number of elements may exceed the range of 16-bit floats
     let share = match is_16_bit::<T>() {
-        true => {
-            let count = b.astype::<f32, _>(count)?;
-            in_float32::<B, T, 1>(b, [&g], |[g]| b.divide(g, count))?
-        }
+        true => in_float32::<B, T, 1>(b, [&g], |[g]| b.divide(g, b.astype::<T::InFloat32, _>(count)?))?,
         false => b.divide(g, b.astype::<T, _>(count)?)?,
     };
     b.multiply(b.astype::<T, bool>(is_it)?, share)
@@ -143,9 +140,9 @@ pub fn extremum<B: Backend, T: Real>(
 macro_rules! wide_where_narrow {
     ($b:ident, $g:ident, $x:ident, $rule:ident($($more:expr),*)) => {
         if $crate::segments::is_16_bit::<T>() {
-            let g = $b.astype::<f32, T::Real>($g)?;
-            let x = $b.astype::<f32, T>($x)?;
-            return $b.astype::<T, f32>($rule::<B, f32>($b, &g, &x, $($more),*)?);
+            let wide = vec![$b.astype::<f32, T::Real>($g)?, $b.astype::<f32, T>($x)?];
+            let rule = |[g, x]: [&B::Array<T::InFloat32>; 2]| $rule::<B, T::InFloat32>($b, g, x, $($more),*);
+            return $crate::grad::rules::with_float32::<B, T, 2>($b, wide, rule);
         }
     };
 }
@@ -199,7 +196,7 @@ pub fn nanstd<B: Backend, T: Real>(
     correction: f64,
 ) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
-        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| nanstd::<B, f32>(b, g, x, axis, correction));
+        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| nanstd::<B, T::InFloat32>(b, g, x, axis, correction));
     }
     let is_number = b.logical_not(b.isnan(x)?)?;
     let mean = b.nanmean_with(x, axis, crate::NanmeanOptions::new().keepdims(true))?;
@@ -216,7 +213,7 @@ pub fn nanstd<B: Backend, T: Real>(
 /// correlations, and its gradient is NaN.
 pub fn corrcoef<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x: &B::Array<T>, rowvar: bool) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
-        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| corrcoef::<B, f32>(b, g, x, rowvar));
+        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| corrcoef::<B, T::InFloat32>(b, g, x, rowvar));
     }
     if x.shape().contains(&0) {
         return b.zeros_like::<T>(x);

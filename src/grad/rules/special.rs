@@ -37,7 +37,9 @@ fn beta<B: Backend, T: Real>(
 ) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
         // `beta` may exceed the range of 16-bit floats although the derivative does not
-        return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| beta::<B, f32>(b, g, &b.beta(x1, x2)?, x1, x2));
+        return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| {
+            beta::<B, T::InFloat32>(b, g, &b.beta(x1, x2)?, x1, x2)
+        });
     }
     // multiplies in an order that does not overflow; at `y == 0` the gradient is 0, because the other factor, which is
     // like the logarithm of `y`, grows more slowly than `y` goes to 0
@@ -68,7 +70,7 @@ pub fn betaln_x2<B: Backend, T: Real>(
 
 fn betaln<B: Backend, T: Real>(b: &B, g: &B::Array<T>, x1: &B::Array<T>, x2: &B::Array<T>) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
-        return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| betaln::<B, f32>(b, g, x1, x2));
+        return in_float32::<B, T, 3>(b, [g, x1, x2], |[g, x1, x2]| betaln::<B, T::InFloat32>(b, g, x1, x2));
     }
     b.negative(b.multiply(g, rise_of_digamma(b, x1, x2, x2)?)?)
 }
@@ -132,7 +134,7 @@ fn fall_of_ratio() -> [f64; 12] {
 /// The magnitude above which the series of `fall_of_ratio` is used, for real dtypes of 32 and 64 bits. For a smaller
 /// magnitude x, the direct computation of the difference loses fewer than 2 x units in the last place.
 fn far<T: Real>() -> T {
-    T::of(if T::DTYPE == DType::Float64 { 40.0 } else { 10.0 })
+    T::of(if T::dtype() == DType::Float64 { 40.0 } else { 10.0 })
 }
 
 /// `1 - I1(s) / I0(s)` and `1 / s` for magnitudes `s` of at least `far`. Smaller magnitudes are replaced by `far`.
@@ -150,7 +152,7 @@ fn ratio_at<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<(B::Array<T>,
 /// Gradient of `i0e`: `i1e(x) - sign(x) y`.
 pub fn i0e<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
-        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| i0e::<B, f32>(b, g, &b.i0e(x)?, x));
+        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| i0e::<B, T::InFloat32>(b, g, &b.i0e(x)?, x));
     }
     let ((ratio, _), far) = (ratio_at(b, x)?, far::<T>());
     expr!(b, g * where(abs(x) > far, -sign(x) * y * ratio, i1e(x) - sign(x) * y))
@@ -159,7 +161,7 @@ pub fn i0e<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::
 /// Gradient of `i1e`: `i0e(x) - y / x - sign(x) y`, and one half at 0.
 pub fn i1e<B: Backend, T: Real>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if is_16_bit::<T>() {
-        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| i1e::<B, f32>(b, g, &b.i1e(x)?, x));
+        return in_float32::<B, T, 2>(b, [g, x], |[g, x]| i1e::<B, T::InFloat32>(b, g, &b.i1e(x)?, x));
     }
     let ((ratio, inverse), far) = (ratio_at(b, x)?, far::<T>());
     let divisor = b.r#where(b.equal(x, T::ZERO)?, T::ONE, x)?;
