@@ -6,7 +6,10 @@ use backends::{Error, Result, prelude::*};
 use backends_dynamic as _;
 
 backends::conformance! {
-    backend = AnyBackend::from(Numpyish::new()), type = AnyBackend, dtypes = ["bool", "int64", "float64", "complex128"]
+    backend = AnyBackend::from(Numpyish::new()),
+    type = AnyBackend,
+    dtypes = ["bool", "int64", "float64", "complex128"],
+    methods = true,
 }
 
 /// The ops of which rows are composed run in other kernels than on `Cuda` itself.

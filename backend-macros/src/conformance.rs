@@ -99,10 +99,10 @@ fn calls(rows: &[&Op], model: &Model, input: &Input) -> TokenStream {
             called.push((op, (!all).then(|| tested(op))));
         }
     }
-    let call = expand.call_of(&id("by_name"), &called);
+    let call = expand.call_of(&id("by_name"), &called, input.methods);
     let twice = input.gradients.then(|| {
         let called: Vec<_> = called.iter().map(|&(op, _)| (op, Some(WIDE.to_vec()))).collect();
-        expand.call_of(&id("by_name_twice"), &called)
+        expand.call_of(&id("by_name_twice"), &called, input.methods)
     });
     quote!(#call #twice)
 }

@@ -44,7 +44,7 @@ pub struct Input {
     pub golden: Option<LitStr>,
     /// True if rows are also tested as formulas, which takes time to compile.
     pub formulas: bool,
-    /// True if the tests call the methods of the backend, even if the rows have entries for calls by name.
+    /// True if the tests call the backend's methods with static dtypes, even if calls by name do not need them.
     pub methods: bool,
     /// True if only the gradients of rows are tested.
     pub gradients: bool,

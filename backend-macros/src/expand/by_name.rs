@@ -62,15 +62,19 @@ impl Expand<'_> {
     }
 
     /// Generates a function `fn call<B: Backend>(..)` that calls the ops of the given rows by name. If dtypes are listed
-    /// with a row, the row's method is called, and compiled only in these dtypes. No other rows are compiled.
-    pub fn call_of(&self, name: &Ident, rows: &[(&Op, Option<Vec<&str>>)]) -> TokenStream {
+    /// with a row, the row's method is called, and compiled only in these dtypes. No other rows are compiled. If
+    /// `is_static` is true, the methods take arrays with static dtypes, even if the backend also takes others.
+    pub fn call_of(&self, name: &Ident, rows: &[(&Op, Option<Vec<&str>>)], is_static: bool) -> TokenStream {
         let (rt, bounds) = (self.rt(), self.backend_bounds());
         let arms = rows.iter().map(|(op, wanted)| {
             let (name, item) = (&op.name, self.item_path(op));
             if wanted.is_none() {
                 return quote!(#name => #item::call(b, args, options),);
             }
-            let dispatch = self.in_its_dtype(op, wanted.as_deref());
+            let dispatch = match is_static {
+                true => self.in_its_static_dtype(op, wanted.as_deref()),
+                false => self.in_its_dtype(op, wanted.as_deref()),
+            };
             quote!(#name => { let args = &#rt::by_name::Args::new(b, #item::INFO, args, options)?; #dispatch })
         });
         quote! {
@@ -97,15 +101,24 @@ impl Expand<'_> {
         }
     }
 
+    /// The path of the function of a row that `row_by_name` generates.
+    fn function_by_name(&self, op: &Op) -> TokenStream {
+        let (root, name, private, home) = (&self.root, id(&op.name), self.private("by_name"), self.home());
+        if op.own { quote!(#home #private::#name) } else { quote!(#root::__by_name::#name) }
+    }
+
     /// Generates a `match` on the dtype of `args`. Its arms call the row's function in this dtype. If `only` is not
-    /// `None`, there are arms for the dtypes in `only` alone. For backends that take the element types which stand for
-    /// dtypes, the arms are those of these types.
-    pub(super) fn in_its_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
-        let (root, name, private) = (&self.root, id(&op.name), self.private("by_name"));
-        let home = self.home();
-        let function = if op.own { quote!(#home #private::#name) } else { quote!(#root::__by_name::#name) };
+    /// `None`, there are arms for the dtypes in `only` alone.
+    fn in_its_static_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
+        let function = self.function_by_name(op);
         let arms = self.by_dtype(&op.set, only, &|t| quote!(#function::<_, #t>(args)));
-        let typed = quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) });
+        quote!(match args.dtype()? { #(#arms)* other => args.no_dtype(other) })
+    }
+
+    /// Generates the call of the row's function in the dtype of `args`, or in a dtype of `only`. Backends that take the
+    /// element types which stand for dtypes are called with these types, one for each kind of dtypes.
+    pub(super) fn in_its_dtype(&self, op: &Op, only: Option<&[&str]>) -> TokenStream {
+        let (function, typed) = (self.function_by_name(op), self.in_its_static_dtype(op, only));
         let kinds = self.kinds_of(op, only);
         if kinds.is_empty() {
             return typed;
