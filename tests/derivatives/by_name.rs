@@ -32,6 +32,11 @@ fn numbers<T: Real>() -> Vec<T> {
     [0.5, -1.25, 2.0, 0.1].map(T::of).to_vec()
 }
 
+type Inner = Diff<AnyBackend>;
+
+/// An array of a gradient inside another gradient.
+type Nested<T> = Var<Inner, T>;
+
 /// Compares first derivatives of both functions, backward and forward, and second derivatives.
 fn compare<T: Real>() -> Result<()> {
     let b = AnyBackend::from(Numpyish::new());
@@ -42,7 +47,7 @@ fn compare<T: Real>() -> Result<()> {
     assert_eq!(read(&y)?, read(&expected)?);
     assert_eq!(read(&pullback.pull(&along)?)?, read(&of_methods.pull(&along)?)?);
 
-    let twice = |f: fn(&Diff<Diff<AnyBackend>>, &Var<Diff<AnyBackend>, T>) -> Result<Var<Diff<AnyBackend>, T>>| {
+    let twice = |f: fn(&Diff<Inner>, &Nested<T>) -> Result<Nested<T>>| {
         grad(&b, |d, x| d.sum(grad(d, |d, x| d.sum(f(d, x)?, ..), x)?, ..), &x)
     };
     assert_eq!(read(&twice(by_name)?)?, read(&twice(by_methods)?)?);
