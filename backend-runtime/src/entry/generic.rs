@@ -55,21 +55,29 @@ impl Call<'_, '_> {
 /// Copies an array to the host, with elements of a type of [`dynamic`](crate::element::dynamic).
 pub fn to_elements<B: Arrays, T: Element>(b: &B, op: &'static str, x: &AnyArray<T>) -> Result<HostArray<T>> {
     let (shape, elements) = elements(b, op, ArrayValue::of(x.value()))?;
-    let elements = elements.into_iter().map(|x| x.cast::<T>()).collect();
+    let elements = collected(op, elements.into_iter().map(|x| x.cast::<T>()))?;
     let why = |error: ShapeError| Error::shape(op, &shape, error.to_string());
     HostArray::from_shape_vec(&shape[..], elements).map_err(why)
+}
+
+/// Collects elements. If there is too little memory, the result is an error.
+fn collected<T>(op: &'static str, elements: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
+    let (mut all, n) = (Vec::new(), elements.len());
+    all.try_reserve_exact(n).map_err(|_| Error::memory(op, n.saturating_mul(size_of::<T>())))?;
+    all.extend(elements);
+    Ok(all)
 }
 
 fn elements<B: Arrays>(b: &B, op: &'static str, x: ArrayValue) -> Result<(Vec<usize>, Vec<RawElement>)> {
     dispatch!(x.dtype(op)?, T => {
         let host = b.to_ndarray(&B::of_value::<T>(op, x)?)?;
-        Ok((host.shape().to_vec(), host.iter().map(|x| RawElement::of(*x)).collect()))
+        Ok((host.shape().to_vec(), collected(op, host.iter().map(|x| RawElement::of(*x)))?))
     })
 }
 
 /// Makes an array from elements of a type of [`dynamic`](crate::element::dynamic).
 pub fn of_elements<B: Arrays, T: Element>(b: &B, op: &'static str, x: &HostArray<T>) -> Result<AnyArray<T>> {
-    let elements = x.iter().map(|x| x.to_raw()).collect();
+    let elements = collected(op, x.iter().map(|x| x.to_raw()))?;
     AnyArray::of_value(op, value_of(b, op, x.shape(), T::dtype(), elements)?)
 }
 
@@ -81,7 +89,7 @@ fn value_of<B: Arrays>(
     elements: Vec<RawElement>,
 ) -> Result<ArrayValue> {
     dispatch!(dtype, T => {
-        let elements = elements.into_iter().map(|x| x.cast::<T>()).collect();
+        let elements = collected(op, elements.into_iter().map(|x| x.cast::<T>()))?;
         let why = |error: ShapeError| Error::shape(op, shape, error.to_string());
         let x = b.from_ndarray::<T>(HostArray::from_shape_vec(shape, elements).map_err(why)?)?;
         B::array_ref::<T>(&x).map(ArrayValue::of).ok_or_else(|| Error::unsupported(op, B::NAME))
