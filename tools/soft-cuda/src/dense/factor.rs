@@ -90,12 +90,13 @@ pub(crate) fn qr(a: &mut Columns) -> Reflections {
     let mut all = Vec::new();
     for j in 0..m.min(n) {
         let first = a[(j, j)];
-        let below: f64 = (j + 1..m).map(|i| a[(i, j)].norm_sqr()).sum();
-        if below == 0.0 && first.im == 0.0 {
+        if (j + 1..m).all(|i| a[(i, j)] == C::ZERO) && first.im == 0.0 {
             all.push(C::ZERO);
             continue;
         }
-        let length = (first.norm_sqr() + below).sqrt();
+        // the squares of very large or very small elements would overflow or underflow
+        let largest = (j..m).map(|i| a[(i, j)].l1_norm()).fold(0.0, f64::max);
+        let length = largest * (j..m).map(|i| (a[(i, j)] / largest).norm_sqr()).sum::<f64>().sqrt();
         let beta = if first.re > 0.0 { -length } else { length };
         let tau = (C::from(beta) - first) / beta;
         (j + 1..m).for_each(|i| a[(i, j)] = quotient(a[(i, j)], first - beta));
@@ -162,6 +163,18 @@ mod tests {
         }
         let mut same = Columns::made(3, 3, |_, _| C::ONE);
         assert_eq!(lu(&mut same), (vec![1, 2, 3], 2));
+    }
+
+    #[test]
+    fn reflections_of_tiny_and_huge_columns() {
+        for scale in [1e-200, 1e200] {
+            let a = noise(3, 4, 3, false);
+            let mut packed = Columns::made(4, 3, |i, j| a[(i, j)] * scale);
+            let tau = qr(&mut packed);
+            let q = orthonormal(&packed, &tau);
+            let r = Columns::made(3, 3, |i, j| if i <= j { packed[(i, j)] / scale } else { C::ZERO });
+            near(&q.times(&r), &a);
+        }
     }
 
     #[test]
