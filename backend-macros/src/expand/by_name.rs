@@ -141,8 +141,7 @@ impl Expand<'_> {
     /// The kinds of the dtypes of a row, each with the element type that stands for its dtypes. Empty if the methods of
     /// `AnyBackend` do not take such types.
     fn kinds_of(&self, op: &Op, only: Option<&[&str]>) -> Vec<(&'static [&'static str], &'static str)> {
-        let is_made = op.params.iter().any(|p| p.kind == Kind::Host) && self.extension.is_none();
-        if !self.has_all_entries(op) && !is_made {
+        if !self.has_all_entries(op) {
             return Vec::new();
         }
         let bound = self.model.set(&op.set).map_or("", |set| &set.bound);
