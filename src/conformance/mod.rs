@@ -46,6 +46,9 @@
 //! &[DType::Float64, ..], None)`, checks that the row refuses the same calls as `Numpyish`, with the same texts.
 //! `BACKENDS_CALLS=5000` sets the number of calls of each row.
 //!
+//! If the macro has `methods = true`, the tests call the row's method in each dtype, with arrays whose dtype is static.
+//! Otherwise, calls by name run the row's entry if the backend has one.
+//!
 //! If the macro has `formulas = true`, a row that is a scalar expression has a test `formula`, `SUITE.formulas(&ROW,
 //! &[(DType::Float64, formula::<Numpyish, f64>), ..])`: the row must give the same result in `expr!` and as an op.
 //!

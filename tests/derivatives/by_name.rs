@@ -23,7 +23,7 @@ fn by_name<B: Backend, T: Element>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>
     array(ops::add::call(b, &[product, ops::abs::call(b, &[value], &[])?], &[]))
 }
 
-/// The same function, by methods.
+/// Computes the function by calls of methods, with a static dtype.
 fn by_methods<B: Backend, T: Real>(b: &B, x: &B::Array<T>) -> Result<B::Array<T>> {
     b.add(b.multiply(b.pow(x, T::of(3.0))?, b.exp(x)?)?, b.abs::<T>(x)?)
 }
