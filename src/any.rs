@@ -166,7 +166,15 @@ impl Arrays for AnyBackend {
 
     const HAS_ENTRIES: bool = true;
 
-    const RUNS_GENERIC_ROWS: bool = true;
+    #[inline(always)]
+    fn by_entries<R>(entries: impl FnOnce() -> R, _typed: impl FnOnce() -> R) -> R {
+        entries()
+    }
+
+    #[inline(always)]
+    fn by_generic_entries<R>(entries: impl FnOnce() -> R, _typed: impl FnOnce() -> R) -> R {
+        entries()
+    }
 
     const TAKES_ANY_DTYPE: bool = true;
 

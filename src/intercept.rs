@@ -137,6 +137,11 @@ impl Arrays for Intercepted {
 
     const HAS_ENTRIES: bool = true;
 
+    #[inline(always)]
+    fn by_entries<R>(entries: impl FnOnce() -> R, _typed: impl FnOnce() -> R) -> R {
+        entries()
+    }
+
     fn has_entry(&self, row: &'static Row) -> bool {
         self.within.has_entry(row)
     }

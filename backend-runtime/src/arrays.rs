@@ -188,9 +188,21 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[doc(hidden)]
     const HAS_ENTRIES: bool = false;
 
-    /// True if the backend also runs rows that are computed by other ops, by their generic entries.
+    /// Runs `entries` if [`Arrays::HAS_ENTRIES`] is true, and otherwise `typed`. The compiler does not look at the other
+    /// function, as with [`Arrays::by_dtype`].
     #[doc(hidden)]
-    const RUNS_GENERIC_ROWS: bool = false;
+    #[inline(always)]
+    fn by_entries<R>(_entries: impl FnOnce() -> R, typed: impl FnOnce() -> R) -> R {
+        typed()
+    }
+
+    /// Runs `entries` if the backend also runs rows that are computed by other ops, by their generic entries, and
+    /// otherwise `typed`. The compiler does not look at the other function.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn by_generic_entries<R>(_entries: impl FnOnce() -> R, typed: impl FnOnce() -> R) -> R {
+        typed()
+    }
 
     /// True if the methods of the ops take the element types of [`dynamic`](crate::dynamic). Calls by name are then
     /// compiled once for each kind of dtypes, and not for each dtype.
@@ -215,14 +227,17 @@ pub trait Arrays: Clone + Send + Sync + 'static {
 
     /// Returns whether the row has an entry for the library of the backend.
     #[doc(hidden)]
-    fn has_entry(&self, _row: &'static Row) -> bool {
-        false
+    fn has_entry(&self, row: &'static Row) -> bool {
+        row.library(Self::NAME).is_some()
     }
 
     /// Runs the entry of a row. Returns an error if the row has no entry for the library of the backend.
     #[doc(hidden)]
-    fn run_row(&self, _row: &'static Row, call: &mut entry::Call<'_, '_>) -> Result<Outputs> {
-        Err(Error::unsupported(call.op, Self::NAME))
+    fn run_row(&self, row: &'static Row, call: &mut entry::Call<'_, '_>) -> Result<Outputs> {
+        match row.library(Self::NAME) {
+            Some(entry) => entry(self, call),
+            None => Err(Error::unsupported(call.op, Self::NAME)),
+        }
     }
 
     /// Computes a formula whose dtypes are known only at run time.

@@ -248,6 +248,11 @@ impl<B: Backend> Arrays for Watched<B> {
 
     const HAS_ENTRIES: bool = B::HAS_ENTRIES;
 
+    #[inline(always)]
+    fn by_entries<R>(entries: impl FnOnce() -> R, typed: impl FnOnce() -> R) -> R {
+        B::by_entries(entries, typed)
+    }
+
     fn has_entry(&self, row: &'static Row) -> bool {
         self.within.has_entry(row)
     }

@@ -83,10 +83,13 @@ impl Expand<'_> {
         if entries.is_empty() && !is_generic {
             return quote!();
         }
-        let with = entries.iter().map(|backend| {
-            let (with, name) = (format_ident!("with_{}", backend.name), id(&backend.name));
-            quote!(.#with(Self::#name))
+        let cpu = entries.iter().any(|backend| backend.name == "numpyish").then(|| quote!(.with_numpyish(Self::numpyish)));
+        let libraries = entries.iter().filter(|backend| backend.name != "numpyish").map(|backend| {
+            let (ty, name) = (self.backend_type(backend), id(&backend.name));
+            quote!((<#ty as #rt::Arrays>::NAME, Self::#name))
         });
+        let libraries: Vec<TokenStream> = libraries.collect();
+        let with_libraries = (!libraries.is_empty()).then(|| quote!(.with_libraries(&[#(#libraries),*])));
         let with_loops = self.has_loop(op).then(|| quote!(.with_loops(Self::loops)));
         let with_generic = is_generic.then(|| quote!(.with_generic(Self::generic)));
         let functions = entries.iter().map(|backend| self.entry(op, backend));
@@ -94,7 +97,7 @@ impl Expand<'_> {
         quote! {
             /// The op's entries, for backends whose library is chosen at run time.
             #[doc(hidden)]
-            pub const ROW: &'static #rt::entry::Row = &#rt::entry::Row::new(Self::INFO) #with_loops #with_generic #(#with)*;
+            pub const ROW: &'static #rt::entry::Row = &#rt::entry::Row::new(Self::INFO) #with_loops #with_generic #cpu #with_libraries;
 
             #loops
             #generic
@@ -235,8 +238,15 @@ impl Expand<'_> {
             Some(Map::Aten(aten)) => self.entry_of_aten(op, backend, aten),
             _ => quote!(),
         };
+        let (of, downcast) = match backend.name.as_str() {
+            "numpyish" => (ty, None),
+            _ => (quote!(dyn ::core::any::Any), Some(quote!(let b = #rt::entry::backend::<#ty>(b);))),
+        };
         quote! {
-            fn #name(b: &#ty, call: &mut #rt::entry::Call<'_, '_>) -> #rt::Result<#rt::entry::Outputs> { #body }
+            fn #name(b: &#of, call: &mut #rt::entry::Call<'_, '_>) -> #rt::Result<#rt::entry::Outputs> {
+                #downcast
+                #body
+            }
         }
     }
 
@@ -390,34 +400,36 @@ impl Expand<'_> {
         quote!(#e.dtype(#dtype))
     }
 
-    /// Generates the statement by which a call by name runs the row's entry. If the row has an entry for every library,
-    /// the code after this statement, which calls the row's method in each dtype, is compiled only for backends
-    /// without entries.
-    pub(super) fn by_entry(&self, op: &Op) -> TokenStream {
+    /// Generates the expression by which a call by name runs the row's entry, or `typed`, which calls the row's method
+    /// in each dtype. The compiler compiles `typed` only for backends that need it.
+    pub(super) fn by_entry(&self, op: &Op, typed: TokenStream) -> TokenStream {
         let (has_library_entries, is_generic) = (!self.entries(op).is_empty(), self.is_generic(op));
         if !has_library_entries && !is_generic {
-            return quote!();
+            return typed;
         }
         let rt = self.rt();
-        let run = quote!(#rt::located(args.run_row(Self::ROW), (::core::file!(), ::core::line!()))?);
+        let run = quote!(args.run_row(Self::ROW)?);
+        let all = quote!(#run.ok_or(#rt::Error::unsupported(Self::INFO.name, <B as #rt::Arrays>::NAME)));
+        let some = quote!(match #run { Some(result) => Ok(result), None => typed() });
         // the call may request a sum in a narrower dtype than the entry's result
         let is_sum = matches!(op.result, Out::One(Elem::Sum));
-        let all = quote!(return #run.ok_or(#rt::Error::unsupported(Self::INFO.name, <B as #rt::Arrays>::NAME)););
-        let some = quote!(if let Some(result) = #run { return Ok(result); });
         let narrow = |run: TokenStream| match is_sum {
-            true => quote!(if !args.narrows_to(args.dtype()?) { #run }),
+            true => quote!(if args.narrows_to(args.dtype()?) { typed() } else { #run }),
             false => run,
         };
-        let args = quote!(let args = #rt::by_name::Args::new(b, Self::INFO, args, options)?;);
-        // the conditions are constants, so the compiler removes the code that does not apply
-        let of_generic = is_generic.then(|| {
-            let run = narrow(all.clone());
-            quote!(if const { <B as #rt::Arrays>::RUNS_GENERIC_ROWS } { #args #run })
-        });
-        let of_libraries = has_library_entries.then(|| {
-            let run = narrow(if self.has_all_entries(op) && !is_generic { all } else { some });
-            quote!(if const { <B as #rt::Arrays>::HAS_ENTRIES } { #args #run })
-        });
-        quote!(#of_generic #of_libraries)
+        let of_generic = narrow(all.clone());
+        let of_libraries = narrow(if self.has_all_entries(op) && !is_generic { all } else { some });
+        let called = match (is_generic, has_library_entries) {
+            (true, true) => quote!(<B as #rt::Arrays>::by_generic_entries(
+                || #of_generic,
+                || <B as #rt::Arrays>::by_entries(|| #of_libraries, typed),
+            )),
+            (true, false) => quote!(<B as #rt::Arrays>::by_generic_entries(|| #of_generic, typed)),
+            (false, _) => quote!(<B as #rt::Arrays>::by_entries(|| #of_libraries, typed)),
+        };
+        quote! {
+            let typed = || -> #rt::Result<#rt::Value<B>> { #typed };
+            #called
+        }
     }
 }

@@ -110,8 +110,8 @@ impl Expand<'_> {
     /// Generates a constant with the description of the row, and a function that calls the op by name.
     fn described(&self, op: &Op) -> TokenStream {
         let (rt, module, item, info) = (self.rt(), self.ops_module(), id(&op.name), self.info(op));
-        let (bounds, dispatch) = (self.backend_bounds(), self.in_its_dtype(op, None));
-        let (row, by_entry) = (self.row_constant(op), self.by_entry(op));
+        let (bounds, row) = (self.backend_bounds(), self.row_constant(op));
+        let called = self.by_entry(op, self.in_its_dtype(op, None));
         quote! {
             impl #module::#item {
                 /// Description of the op's parameters and results, as data.
@@ -124,9 +124,8 @@ impl Expand<'_> {
                     args: &[#rt::Value<B>],
                     options: &[(&str, #rt::Value<B>)],
                 ) -> #rt::Result<#rt::Value<B>> {
-                    #by_entry
                     let args = &#rt::by_name::Args::new(b, Self::INFO, args, options)?;
-                    #rt::located({ #dispatch }, (::core::file!(), ::core::line!()))
+                    #rt::located((|| { #called })(), (::core::file!(), ::core::line!()))
                 }
 
                 #row

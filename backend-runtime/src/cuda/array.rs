@@ -4,6 +4,7 @@
 use super::{backend::Cuda, error::Checked, memory::Memory, outside::Notes};
 use crate::{
     DType, Element, Error, Result,
+    entry::LibraryArray,
     raw::{RawHandle, RawTarget, TypedArray},
     rules,
 };
@@ -34,8 +35,7 @@ impl<T> Clone for CudaArray<T> {
 impl<T> fmt::Debug for CudaArray<T> {
     /// Writes the shape, the dtype and the device. The elements are not copied to the host.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RawArray { shape, dtype, memory, .. } = &self.raw;
-        write!(f, "CudaArray({shape:?}, {dtype}, {})", memory.device().name())
+        LibraryArray::write(&self.raw, f)
     }
 }
 
@@ -53,11 +53,6 @@ pub struct RawArray {
 }
 
 impl RawArray {
-    /// Lengths of the axes.
-    pub(crate) fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
     /// Number of elements.
     pub(crate) fn size(&self) -> usize {
         self.shape.iter().product()

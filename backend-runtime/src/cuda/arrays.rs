@@ -1,13 +1,13 @@
 //! Implements the trait `Arrays` for the backend `Cuda`: shapes, and transfers between host and device.
 
 use super::{
-    array::CudaArray, backend::Cuda, copy::contiguous, elementwise, exchange, fft, formula, info, linalg, link,
+    array::{CudaArray, RawArray}, backend::Cuda, copy::contiguous, elementwise, exchange, fft, formula, info, linalg, link,
     outside::Notes, staging,
 };
 use crate::{
     ArrayAttributes, Arrays, DType, DeviceInfo, EachSource, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
     dlpack::{CopyMode, DLDevice, ManagedTensor},
-    entry::{ArrayMut, ArrayRef, ArrayValue, Call, Outputs, Row},
+    entry::{ArrayMut, ArrayRef, ArrayValue},
     formula::{Input, Layout, Node, Reduction, Typed},
     link::{Link, Offer, Peers, Through},
     raw::TypedArray,
@@ -34,30 +34,21 @@ impl Arrays for Cuda {
 
     const HAS_ENTRIES: bool = true;
 
-    fn has_entry(&self, row: &'static Row) -> bool {
-        row.cuda.is_some()
-    }
-
-    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Outputs> {
-        match row.cuda {
-            Some(entry) => entry(self, call),
-            None => Err(Error::unsupported(call.op, Self::NAME)),
-        }
+    #[inline(always)]
+    fn by_entries<R>(entries: impl FnOnce() -> R, _typed: impl FnOnce() -> R) -> R {
+        entries()
     }
 
     fn array_ref<T: Element>(x: &CudaArray<T>) -> Option<ArrayRef<'_>> {
-        Some(ArrayRef::Cuda(x.raw()))
+        Some(ArrayRef::Library(x.raw()))
     }
 
     fn array_mut<T: Element>(x: &mut CudaArray<T>) -> Option<ArrayMut<'_>> {
-        Some(ArrayMut::Cuda(x.raw_mut()))
+        Some(ArrayMut::Library(x.raw_mut()))
     }
 
     fn of_value<T: Element>(op: &'static str, x: ArrayValue) -> Result<CudaArray<T>> {
-        match x {
-            ArrayValue::Cuda(x) => CudaArray::from_raw(op, x),
-            other => Err(Error::backend(op, Self::NAME, other.backend())),
-        }
+        CudaArray::from_raw(op, x.into_library::<Self, RawArray>(op)?)
     }
 
     fn to_ndarray<T: Element>(&self, x: &CudaArray<T>) -> Result<HostArray<T>> {

@@ -1,23 +1,65 @@
 //! Arguments and results of the entries of rows on NVIDIA GPUs.
 
-use super::{Cuda, RawArray, elementwise, kernel::Bytes, map::Input, program::Expression};
+use super::{Cuda, CudaArray, RawArray, elementwise, kernel::Bytes, map::Input, program::Expression};
 use crate::{
-    Axes, DType, EachSource, FoldSource, Result,
-    entry::{Arg, ArrayMut, ArrayRef, Call, Outputs, RawLibrary},
+    Arrays, Axes, DType, EachSource, Element, FoldSource, Result,
+    entry::{AnyArray, AnyLibrary, Arg, ArrayValue, Call, LibraryArray, Outputs, RawLibrary},
 };
+use std::fmt;
+
+impl LibraryArray for RawArray {
+    fn backend(&self) -> &'static str {
+        Cuda::NAME
+    }
+
+    fn dtype(&self, _op: &'static str) -> Result<DType> {
+        Ok(self.dtype)
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn device(&self) -> String {
+        self.memory.device().name()
+    }
+
+    fn handle(&self) -> Box<dyn LibraryArray> {
+        Box::new(self.clone())
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CudaArray({:?}, {}, {})", self.shape, self.dtype, self.memory.device().name())
+    }
+}
 
 impl RawLibrary for Cuda {
     type Raw = RawArray;
 
-    fn raw(x: ArrayRef<'_>) -> Option<&RawArray> {
-        if let ArrayRef::Cuda(x) = x { Some(x) } else { None }
-    }
-
-    fn raw_mut(x: ArrayMut<'_>) -> Option<&mut RawArray> {
-        if let ArrayMut::Cuda(x) = x { Some(x) } else { None }
-    }
-
     // `is_free` keeps its default, false, because the code of `Cuda` itself searches for inputs that it may overwrite
+}
+
+impl AnyLibrary for Cuda {
+    #[inline]
+    fn value_ref<T: Element>(x: &ArrayValue) -> Option<&CudaArray<T>> {
+        CudaArray::of_raw_ref(x.get()?)
+    }
+
+    #[inline]
+    fn value_mut<T: Element>(x: &mut ArrayValue) -> Option<&mut CudaArray<T>> {
+        CudaArray::of_raw_mut(x.get_mut()?)
+    }
+
+    #[inline]
+    fn into_value<T: Element>(x: CudaArray<T>) -> ArrayValue {
+        ArrayValue::of_library(x.into_raw())
+    }
+}
+
+impl<T: Element> From<CudaArray<T>> for AnyArray<T> {
+    fn from(x: CudaArray<T>) -> AnyArray<T> {
+        AnyArray::of::<Cuda>(x)
+    }
 }
 
 /// Applies an elementwise op to the arguments at `places`.
@@ -44,7 +86,10 @@ fn applied(
     for &place in places {
         inputs.push(match &call.args()[place] {
             Arg::Element(x) => Input::Value(x.dtype(), Bytes::from(*x)),
-            Arg::Given(ArrayMut::Cuda(x)) => Input::Given(x),
+            Arg::Given(x) => match x.by_ref().get() {
+                Some(x) => Input::Given(x),
+                None => Input::Array(call.array::<Cuda>(place)?),
+            },
             _ => Input::Array(call.array::<Cuda>(place)?),
         });
     }

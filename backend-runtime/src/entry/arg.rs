@@ -1,6 +1,8 @@
 //! Arguments of entries.
 
-use crate::{Axes, Lengths, Number, Slice, numpyish, raw::RawElement};
+use super::LibraryArray;
+use crate::{Arrays, Axes, Lengths, Number, Slice, numpyish, raw::RawElement};
+use std::any::Any;
 
 /// An argument of a call of an entry.
 #[derive(Debug)]
@@ -51,12 +53,8 @@ pub enum Arg<'a> {
 pub enum ArrayRef<'a> {
     /// An array of the CPU.
     Numpyish(&'a dyn numpyish::entry::AnyNdArray),
-    /// An array of an NVIDIA GPU.
-    #[cfg(feature = "cuda")]
-    Cuda(&'a crate::cuda::RawArray),
-    /// A tensor of libtorch.
-    #[cfg(feature = "torch")]
-    Torch(&'a crate::torch::Tensor),
+    /// An array of another library.
+    Library(&'a dyn LibraryArray),
 }
 
 /// An exclusive reference to an array of any library and dtype.
@@ -64,12 +62,8 @@ pub enum ArrayRef<'a> {
 pub enum ArrayMut<'a> {
     /// An array of the CPU.
     Numpyish(&'a mut dyn numpyish::entry::AnyNdArray),
-    /// An array of an NVIDIA GPU.
-    #[cfg(feature = "cuda")]
-    Cuda(&'a mut crate::cuda::RawArray),
-    /// A tensor of libtorch.
-    #[cfg(feature = "torch")]
-    Torch(&'a mut crate::torch::Tensor),
+    /// An array of another library.
+    Library(&'a mut dyn LibraryArray),
 }
 
 impl<'a> ArrayMut<'a> {
@@ -77,10 +71,7 @@ impl<'a> ArrayMut<'a> {
     pub fn by_ref(&self) -> ArrayRef<'_> {
         match self {
             ArrayMut::Numpyish(x) => ArrayRef::Numpyish(&**x),
-            #[cfg(feature = "cuda")]
-            ArrayMut::Cuda(x) => ArrayRef::Cuda(x),
-            #[cfg(feature = "torch")]
-            ArrayMut::Torch(x) => ArrayRef::Torch(x),
+            ArrayMut::Library(x) => ArrayRef::Library(&**x),
         }
     }
 
@@ -88,10 +79,15 @@ impl<'a> ArrayMut<'a> {
     pub fn by_mut(&mut self) -> ArrayMut<'_> {
         match self {
             ArrayMut::Numpyish(x) => ArrayMut::Numpyish(&mut **x),
-            #[cfg(feature = "cuda")]
-            ArrayMut::Cuda(x) => ArrayMut::Cuda(x),
-            #[cfg(feature = "torch")]
-            ArrayMut::Torch(x) => ArrayMut::Torch(x),
+            ArrayMut::Library(x) => ArrayMut::Library(&mut **x),
+        }
+    }
+
+    /// Returns the array if its type is `A`, and otherwise `None`.
+    pub fn into_mut<A: LibraryArray>(self) -> Option<&'a mut A> {
+        match self {
+            ArrayMut::Numpyish(_) => None,
+            ArrayMut::Library(x) => (x as &mut dyn Any).downcast_mut(),
         }
     }
 }
@@ -114,13 +110,9 @@ pub enum IndexItem<'a> {
 impl<'a> ArrayRef<'a> {
     /// Name of the backend that the array belongs to.
     pub fn backend(&self) -> &'static str {
-        use crate::Arrays;
         match self {
             ArrayRef::Numpyish(_) => numpyish::Numpyish::NAME,
-            #[cfg(feature = "cuda")]
-            ArrayRef::Cuda(_) => crate::cuda::Cuda::NAME,
-            #[cfg(feature = "torch")]
-            ArrayRef::Torch(_) => crate::torch::Torch::NAME,
+            ArrayRef::Library(x) => x.backend(),
         }
     }
 
@@ -128,10 +120,16 @@ impl<'a> ArrayRef<'a> {
     pub fn shape(self) -> &'a [usize] {
         match self {
             ArrayRef::Numpyish(x) => x.view().shape,
-            #[cfg(feature = "cuda")]
-            ArrayRef::Cuda(x) => x.shape(),
-            #[cfg(feature = "torch")]
-            ArrayRef::Torch(x) => x.shape(),
+            ArrayRef::Library(x) => x.shape(),
+        }
+    }
+
+    /// Returns the array if its type is `A`, and otherwise `None`.
+    #[inline]
+    pub fn get<A: LibraryArray>(self) -> Option<&'a A> {
+        match self {
+            ArrayRef::Numpyish(_) => None,
+            ArrayRef::Library(x) => (x as &dyn Any).downcast_ref(),
         }
     }
 }

@@ -96,8 +96,7 @@ impl<T: Element> AnyArray<T> {
     pub fn nd_view(&self) -> Option<HostView<'_, T>> {
         match self.value() {
             ArrayRef::Numpyish(x) => Some(HostView::of_view(x.view())),
-            #[allow(unreachable_patterns)] // a build may have no other library
-            _ => None,
+            ArrayRef::Library(_) => None,
         }
     }
 
@@ -186,8 +185,7 @@ impl AnyLibrary for Numpyish {
     fn value_ref<T: Element>(x: &ArrayValue) -> Option<&Self::Array<T>> {
         match x {
             ArrayValue::Numpyish(x) => x.get::<T>(),
-            #[allow(unreachable_patterns)] // a build may have no other library
-            _ => None,
+            ArrayValue::Library(_) => None,
         }
     }
 
@@ -195,8 +193,7 @@ impl AnyLibrary for Numpyish {
     fn value_mut<T: Element>(x: &mut ArrayValue) -> Option<&mut Self::Array<T>> {
         match x {
             ArrayValue::Numpyish(x) => x.get_mut::<T>(),
-            #[allow(unreachable_patterns)] // a build may have no other library
-            _ => None,
+            ArrayValue::Library(_) => None,
         }
     }
 
@@ -205,38 +202,6 @@ impl AnyLibrary for Numpyish {
         ArrayValue::Numpyish(DynArray::of::<T>(x))
     }
 }
-
-/// Implements [`AnyLibrary`] for a library whose arrays wrap raw arrays.
-macro_rules! any_library {
-    ($feature:literal, $library:ident, $backend:ty) => {
-        #[cfg(feature = $feature)]
-        impl AnyLibrary for $backend {
-            #[inline]
-            fn value_ref<T: Element>(x: &ArrayValue) -> Option<&Self::Array<T>> {
-                if let ArrayValue::$library(x) = x { Self::Array::<T>::of_raw_ref(x) } else { None }
-            }
-
-            #[inline]
-            fn value_mut<T: Element>(x: &mut ArrayValue) -> Option<&mut Self::Array<T>> {
-                if let ArrayValue::$library(x) = x { Self::Array::<T>::of_raw_mut(x) } else { None }
-            }
-
-            #[inline]
-            fn into_value<T: Element>(x: Self::Array<T>) -> ArrayValue {
-                ArrayValue::$library(x.into_raw())
-            }
-        }
-
-        #[cfg(feature = $feature)]
-        impl<T: Element> From<<$backend as Arrays>::Array<T>> for AnyArray<T> {
-            fn from(x: <$backend as Arrays>::Array<T>) -> AnyArray<T> {
-                AnyArray::of::<$backend>(x)
-            }
-        }
-    };
-}
-any_library!("cuda", Cuda, crate::cuda::Cuda);
-any_library!("torch", Torch, crate::torch::Torch);
 
 impl<T: Element> From<HostArray<T>> for AnyArray<T> {
     fn from(x: HostArray<T>) -> AnyArray<T> {
@@ -259,14 +224,9 @@ impl<T: Element> ArrayAttributes for AnyArray<T> {
 
 impl<T: Element> fmt::Debug for AnyArray<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        #[cfg(feature = "cuda")]
-        if let Some(x) = self.downcast_ref::<crate::cuda::Cuda>() {
-            return x.fmt(f);
+        match self.value() {
+            ArrayRef::Library(x) => x.write(f),
+            ArrayRef::Numpyish(_) => self.value.fmt(f),
         }
-        #[cfg(feature = "torch")]
-        if let Some(x) = self.downcast_ref::<crate::torch::Torch>() {
-            return x.fmt(f);
-        }
-        self.value.fmt(f)
     }
 }

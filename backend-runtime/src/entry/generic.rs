@@ -11,12 +11,12 @@ use crate::{
 use ndarray::ShapeError;
 use std::{any::Any, borrow::Cow};
 
-/// Returns the backend on which an entry runs other ops.
+/// Returns the backend of an entry.
 ///
 /// # Panics
 /// If the backend has another type. Only a mistake in generated code can cause this.
 pub fn backend<B: Arrays>(b: &dyn Any) -> &B {
-    b.downcast_ref().expect("the backend of a generic entry is `AnyBackend`")
+    b.downcast_ref().expect("the backend has the type for which the entry is made")
 }
 
 impl Call<'_, '_> {

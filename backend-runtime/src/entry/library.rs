@@ -5,6 +5,34 @@ use crate::{
     Arrays, DType, Error, Result,
     raw::{RawElement, RawHandle, RawOperand, RawTarget},
 };
+use std::{any::Any, fmt};
+
+/// An array of a library, whose dtype is known only at run time. The arrays of the CPU do not need this trait.
+pub trait LibraryArray: Any + fmt::Debug + Send + Sync {
+    /// Name of the backend that the array belongs to.
+    fn backend(&self) -> &'static str;
+
+    /// Dtype of the elements. Returns an error, which names the op `op`, if no dtype of this crate describes them.
+    fn dtype(&self, op: &'static str) -> Result<DType>;
+
+    /// Lengths of the axes.
+    fn shape(&self) -> &[usize];
+
+    /// The device of the memory, as named by its library: `"cuda:0"`.
+    fn device(&self) -> String;
+
+    /// Another handle of the array.
+    fn handle(&self) -> Box<dyn LibraryArray>;
+
+    /// Writes the array as the library's typed array does.
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+impl Clone for Box<dyn LibraryArray> {
+    fn clone(&self) -> Self {
+        (**self).handle()
+    }
+}
 
 /// A library whose functions take arrays whose dtype is known only at run time.
 pub trait Library: Arrays {
@@ -48,13 +76,7 @@ pub trait Library: Arrays {
 /// A library whose arrays wrap raw arrays, and add the dtype as a type parameter.
 pub trait RawLibrary: Arrays {
     /// A raw array of the library, whose dtype is a value.
-    type Raw: RawHandle + 'static;
-
-    /// Returns the array if it belongs to this library, and otherwise `None`.
-    fn raw(x: ArrayRef<'_>) -> Option<&Self::Raw>;
-
-    /// Returns the array if it belongs to this library, and otherwise `None`.
-    fn raw_mut(x: ArrayMut<'_>) -> Option<&mut Self::Raw>;
+    type Raw: RawHandle + LibraryArray;
 
     /// Returns whether a result of the dtype `dtype` may overwrite the array, which its owner does not use again.
     fn is_free(_x: &Self::Raw, _dtype: DType) -> bool {
@@ -70,7 +92,7 @@ impl<L: RawLibrary> Library for L {
     type Changed = L::Raw;
 
     fn arg<'a>(op: &'static str, x: ArrayRef<'a>) -> Result<&'a L::Raw> {
-        L::raw(x).ok_or_else(|| Error::backend(op, L::NAME, x.backend()))
+        x.get().ok_or_else(|| Error::backend(op, L::NAME, x.backend()))
     }
 
     fn operand<'a>(op: &'static str, x: ArrayRef<'a>) -> Result<RawOperand<'a, L::Raw>> {
@@ -83,7 +105,7 @@ impl<L: RawLibrary> Library for L {
 
     fn target<'a>(op: &'static str, x: ArrayMut<'a>) -> Result<&'a mut L::Raw> {
         let backend = x.by_ref().backend();
-        L::raw_mut(x).ok_or_else(|| Error::backend(op, L::NAME, backend))
+        x.into_mut().ok_or_else(|| Error::backend(op, L::NAME, backend))
     }
 
     fn target_arg<'t>(x: &'t mut &mut L::Raw) -> RawTarget<'t, L::Raw> {
@@ -95,6 +117,6 @@ impl<L: RawLibrary> Library for L {
     }
 
     fn is_free(x: &mut ArrayMut<'_>, dtype: DType) -> bool {
-        L::raw(x.by_ref()).is_some_and(|x| <L as RawLibrary>::is_free(x, dtype))
+        x.by_ref().get().is_some_and(|x| <L as RawLibrary>::is_free(x, dtype))
     }
 }

@@ -19,23 +19,25 @@ pub use described::described;
 pub use direct::{array_view, operand_view, run_loop};
 pub use finish::{field, fields, list, one, run};
 pub use generic::{backend, of_elements, of_raw, to_elements};
-pub use library::{Library, RawLibrary};
+pub use library::{Library, LibraryArray, RawLibrary};
 pub use steps::run_steps;
 pub use value::{ArrayValue, Outputs, ToValue};
 
 use crate::{
     DType, Each, EachOf, EachSource, Element, Elements, OpInfo, Result,
     each::is_identity,
-    numpyish::kernel::{self, Kernel},
+    numpyish::{
+        Numpyish,
+        kernel::{self, Kernel},
+    },
 };
 use std::any::{Any, TypeId};
 
-/// The entry of a row for the library `L`.
-pub type Entry<L> = fn(&L, &mut Call<'_, '_>) -> Result<Outputs>;
+/// The entry of a row for the CPU.
+pub type CpuEntry = fn(&Numpyish, &mut Call<'_, '_>) -> Result<Outputs>;
 
-/// The entry of a row that is computed by other ops. Its first argument is the backend on which these ops run, which is
-/// chosen at run time.
-pub type GenericEntry = fn(&dyn Any, &mut Call<'_, '_>) -> Result<Outputs>;
+/// An entry for a backend of any type, which is its first argument.
+pub type AnyEntry = fn(&dyn Any, &mut Call<'_, '_>) -> Result<Outputs>;
 
 /// A row of an op table, with its entries.
 #[derive(Clone, Copy, Debug)]
@@ -44,16 +46,13 @@ pub struct Row {
     pub info: &'static OpInfo,
     /// The loops of an elementwise op on the CPU; `None` for other ops.
     pub loops: Option<fn(DType) -> Option<EachLoop>>,
-    /// The entry for libraries on which the op is computed by other ops.
-    pub generic: Option<GenericEntry>,
+    /// The entry for libraries on which the op is computed by other ops. Its first argument is the backend on which
+    /// these ops run, which is chosen at run time.
+    pub generic: Option<AnyEntry>,
     /// The entry for the CPU.
-    pub numpyish: Option<Entry<crate::numpyish::Numpyish>>,
-    /// The entry for NVIDIA GPUs.
-    #[cfg(feature = "cuda")]
-    pub cuda: Option<Entry<crate::cuda::Cuda>>,
-    /// The entry for libtorch.
-    #[cfg(feature = "torch")]
-    pub torch: Option<Entry<crate::torch::Torch>>,
+    pub numpyish: Option<CpuEntry>,
+    /// The entries for other libraries, each with the name of the library's backend.
+    pub libraries: &'static [(&'static str, AnyEntry)],
 }
 
 impl Row {
@@ -64,10 +63,7 @@ impl Row {
             loops: None,
             generic: None,
             numpyish: None,
-            #[cfg(feature = "cuda")]
-            cuda: None,
-            #[cfg(feature = "torch")]
-            torch: None,
+            libraries: &[],
         }
     }
 
@@ -79,28 +75,25 @@ impl Row {
 
     /// Sets the entry for libraries on which the op is computed by other ops.
     #[must_use]
-    pub const fn with_generic(self, entry: GenericEntry) -> Row {
+    pub const fn with_generic(self, entry: AnyEntry) -> Row {
         Row { generic: Some(entry), ..self }
     }
 
     /// Sets the entry for the CPU.
     #[must_use]
-    pub const fn with_numpyish(self, entry: Entry<crate::numpyish::Numpyish>) -> Row {
+    pub const fn with_numpyish(self, entry: CpuEntry) -> Row {
         Row { numpyish: Some(entry), ..self }
     }
 
-    /// Sets the entry for NVIDIA GPUs.
-    #[cfg(feature = "cuda")]
+    /// Sets the entries for libraries other than the CPU, each with the name of the library's backend.
     #[must_use]
-    pub const fn with_cuda(self, entry: Entry<crate::cuda::Cuda>) -> Row {
-        Row { cuda: Some(entry), ..self }
+    pub const fn with_libraries(self, libraries: &'static [(&'static str, AnyEntry)]) -> Row {
+        Row { libraries, ..self }
     }
 
-    /// Sets the entry for libtorch.
-    #[cfg(feature = "torch")]
-    #[must_use]
-    pub const fn with_torch(self, entry: Entry<crate::torch::Torch>) -> Row {
-        Row { torch: Some(entry), ..self }
+    /// The entry for the library of the backend with this name, which is not the CPU.
+    pub fn library(&self, backend: &str) -> Option<AnyEntry> {
+        self.libraries.iter().find(|(name, _)| *name == backend).map(|(_, entry)| *entry)
     }
 }
 

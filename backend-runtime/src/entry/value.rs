@@ -1,7 +1,8 @@
 //! Results of entries.
 
-use super::{ArrayMut, ArrayRef, Call};
-use crate::{DType, DynArray, Error, Result, numpyish::Numpyish};
+use super::{ArrayMut, ArrayRef, Call, LibraryArray};
+use crate::{Arrays, DType, DynArray, Error, Result, numpyish::Numpyish};
+use std::any::Any;
 
 /// An array of any library and dtype.
 #[derive(Clone)]
@@ -9,12 +10,8 @@ use crate::{DType, DynArray, Error, Result, numpyish::Numpyish};
 pub enum ArrayValue {
     /// An array of the CPU.
     Numpyish(DynArray<Numpyish>),
-    /// An array of an NVIDIA GPU.
-    #[cfg(feature = "cuda")]
-    Cuda(crate::cuda::RawArray),
-    /// A tensor of libtorch.
-    #[cfg(feature = "torch")]
-    Torch(crate::torch::Tensor),
+    /// An array of another library.
+    Library(Box<dyn LibraryArray>),
 }
 
 impl ArrayValue {
@@ -22,24 +19,21 @@ impl ArrayValue {
     pub(crate) fn of(x: ArrayRef<'_>) -> ArrayValue {
         match x {
             ArrayRef::Numpyish(x) => ArrayValue::Numpyish(x.handle()),
-            #[cfg(feature = "cuda")]
-            ArrayRef::Cuda(x) => ArrayValue::Cuda(x.clone()),
-            #[cfg(feature = "torch")]
-            ArrayRef::Torch(x) => ArrayValue::Torch(x.clone()),
+            ArrayRef::Library(x) => ArrayValue::Library(x.handle()),
         }
+    }
+
+    /// Wraps an array of a library.
+    #[inline]
+    pub fn of_library(x: impl LibraryArray) -> ArrayValue {
+        ArrayValue::Library(Box::new(x))
     }
 
     /// Dtype of the elements. Returns an error, which names the op `op`, if no dtype of this crate describes them.
     pub fn dtype(&self, op: &'static str) -> Result<DType> {
-        let _ = op; // not needed in builds without libtorch
         match self {
             ArrayValue::Numpyish(x) => Ok(x.dtype()),
-            #[cfg(feature = "cuda")]
-            ArrayValue::Cuda(x) => Ok(x.dtype),
-            #[cfg(feature = "torch")]
-            ArrayValue::Torch(x) => {
-                x.dtype().ok_or_else(|| Error::library(op, "torch", "a tensor of a dtype that this library lacks"))
-            }
+            ArrayValue::Library(x) => x.dtype(op),
         }
     }
 
@@ -48,10 +42,7 @@ impl ArrayValue {
     pub fn by_ref(&self) -> ArrayRef<'_> {
         match self {
             ArrayValue::Numpyish(x) => ArrayRef::Numpyish(x.as_nd_array()),
-            #[cfg(feature = "cuda")]
-            ArrayValue::Cuda(x) => ArrayRef::Cuda(x),
-            #[cfg(feature = "torch")]
-            ArrayValue::Torch(x) => ArrayRef::Torch(x),
+            ArrayValue::Library(x) => ArrayRef::Library(&**x),
         }
     }
 
@@ -60,10 +51,30 @@ impl ArrayValue {
     pub fn by_mut(&mut self) -> ArrayMut<'_> {
         match self {
             ArrayValue::Numpyish(x) => ArrayMut::Numpyish(x.as_nd_array_mut()),
-            #[cfg(feature = "cuda")]
-            ArrayValue::Cuda(x) => ArrayMut::Cuda(x),
-            #[cfg(feature = "torch")]
-            ArrayValue::Torch(x) => ArrayMut::Torch(x),
+            ArrayValue::Library(x) => ArrayMut::Library(&mut **x),
+        }
+    }
+
+    /// Returns the array if its type is `A`, and otherwise `None`.
+    #[inline]
+    pub fn get<A: LibraryArray>(&self) -> Option<&A> {
+        self.by_ref().get()
+    }
+
+    /// Returns the array exclusively if its type is `A`, and otherwise `None`.
+    #[inline]
+    pub fn get_mut<A: LibraryArray>(&mut self) -> Option<&mut A> {
+        self.by_mut().into_mut()
+    }
+
+    /// Returns the array if its type is `A`. Returns an error, which names the op `op`, if the array does not belong to
+    /// the backend `B`, whose arrays have this type.
+    pub fn into_library<B: Arrays, A: LibraryArray>(self, op: &'static str) -> Result<A> {
+        let backend = self.backend();
+        let of_other = || Error::backend(op, B::NAME, backend);
+        match self {
+            ArrayValue::Library(x) => (x as Box<dyn Any>).downcast().map(|x| *x).map_err(|_| of_other()),
+            ArrayValue::Numpyish(_) => Err(of_other()),
         }
     }
 
@@ -77,23 +88,13 @@ impl ArrayValue {
     pub fn device(&self) -> String {
         match self {
             ArrayValue::Numpyish(_) => "cpu".into(),
-            #[cfg(feature = "cuda")]
-            ArrayValue::Cuda(x) => x.memory.device().name(),
-            #[cfg(feature = "torch")]
-            ArrayValue::Torch(x) => x.device_name(),
+            ArrayValue::Library(x) => x.device(),
         }
     }
 
     /// Name of the backend that the array belongs to.
     pub fn backend(&self) -> &'static str {
-        use crate::Arrays;
-        match self {
-            ArrayValue::Numpyish(_) => Numpyish::NAME,
-            #[cfg(feature = "cuda")]
-            ArrayValue::Cuda(_) => crate::cuda::Cuda::NAME,
-            #[cfg(feature = "torch")]
-            ArrayValue::Torch(_) => crate::torch::Torch::NAME,
-        }
+        self.by_ref().backend()
     }
 }
 
@@ -114,17 +115,9 @@ pub trait ToValue {
     fn to_value(self, call: &Call<'_, '_>) -> Result<ArrayValue>;
 }
 
-#[cfg(feature = "cuda")]
-impl ToValue for crate::cuda::RawArray {
+impl<A: LibraryArray> ToValue for A {
     fn to_value(self, _: &Call<'_, '_>) -> Result<ArrayValue> {
-        Ok(ArrayValue::Cuda(self))
-    }
-}
-
-#[cfg(feature = "torch")]
-impl ToValue for crate::torch::Tensor {
-    fn to_value(self, _: &Call<'_, '_>) -> Result<ArrayValue> {
-        Ok(ArrayValue::Torch(self))
+        Ok(ArrayValue::of_library(self))
     }
 }
 
@@ -158,10 +151,7 @@ impl std::fmt::Debug for ArrayValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ArrayValue::Numpyish(x) => x.fmt(f),
-            #[cfg(feature = "cuda")]
-            ArrayValue::Cuda(x) => x.fmt(f),
-            #[cfg(feature = "torch")]
-            ArrayValue::Torch(x) => x.fmt(f),
+            ArrayValue::Library(x) => x.fmt(f),
         }
     }
 }

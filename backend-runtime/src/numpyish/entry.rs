@@ -56,7 +56,6 @@ impl Library for Numpyish {
     fn arg<'a>(op: &'static str, x: ArrayRef<'a>) -> Result<View<'a>> {
         match x {
             ArrayRef::Numpyish(x) => Ok(x.view()),
-            #[allow(unreachable_patterns)] // a build may have no other library
             other => Err(foreign(op, other)),
         }
     }
@@ -72,7 +71,6 @@ impl Library for Numpyish {
     fn target<'a>(op: &'static str, x: ArrayMut<'a>) -> Result<&'a mut dyn AnyNdArray> {
         match x {
             ArrayMut::Numpyish(x) => Ok(x),
-            #[allow(unreachable_patterns)] // a build may have no other library
             other => Err(foreign(op, other.by_ref())),
         }
     }
@@ -86,7 +84,6 @@ impl Library for Numpyish {
     fn is_free(x: &mut ArrayMut<'_>, dtype: DType) -> bool {
         match x {
             ArrayMut::Numpyish(x) => x.view().dtype == dtype && x.is_alone(),
-            #[allow(unreachable_patterns)] // a build may have no other library
             _ => false,
         }
     }
@@ -103,7 +100,6 @@ impl ToValue for Change {
     fn to_value(self, call: &Call<'_, '_>) -> Result<ArrayValue> {
         match call.first_array() {
             Some(ArrayRef::Numpyish(x)) => Ok(ArrayValue::Numpyish(x.changed(self))),
-            #[allow(unreachable_patterns)] // a build may have no other library
             Some(other) => Err(foreign(call.op, other)),
             None => Err(Error::argument(call.op, "an array is needed")),
         }
@@ -170,7 +166,6 @@ unsafe fn applied(
         if unsafe { run_over(kernel, op, operands, operands[i]) } {
             return Ok(Outputs::One(match call.array_ref(place) {
                 ArrayRef::Numpyish(x) => ArrayValue::Numpyish(x.handle()),
-                #[allow(unreachable_patterns)] // a build may have no other library
                 other => return Err(foreign(call.op, other)),
             }));
         }

@@ -5,7 +5,7 @@ use super::{
     tensor::{Arg, Number, Tensor, Tensors, device_name},
 };
 use crate::{
-    ArrayAttributes, Arrays, DType, Element, Error, HostArray, Operand, Result,
+    ArrayAttributes, Arrays, DType, Element, Error, HostArray, Operand, Result, dispatch,
     numpyish::{
         raw::{HostView, View},
         run::REUSED,
@@ -186,16 +186,18 @@ impl<T: Element> ArrayAttributes for TorchArray<T> {
 
 impl<T: Element> fmt::Debug for TorchArray<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match to_host(&self.tensor) {
-            Ok(host) => write!(
-                f,
-                "{:?}, dtype={}, device={}",
-                host as HostArray<T>,
-                T::DTYPE,
-                device_name(self.tensor.device())
-            ),
-            Err(e) => write!(f, "{:?} of {}: {e}", self.shape(), T::DTYPE),
-        }
+        write_tensor(&self.tensor, f)
+    }
+}
+
+/// Writes the elements of a tensor, its dtype and its device.
+pub(super) fn write_tensor(x: &Tensor, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Some(dtype) = x.dtype() else { return write!(f, "{x:?}") };
+    let device = device_name(x.device());
+    let elements: Result<String> = dispatch!(dtype, T => to_host::<T>(x).map(|x| format!("{x:?}")));
+    match elements {
+        Ok(elements) => write!(f, "{elements}, dtype={dtype}, device={device}"),
+        Err(e) => write!(f, "{:?} of {dtype}: {e}", x.shape()),
     }
 }
 

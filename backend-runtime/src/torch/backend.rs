@@ -3,12 +3,12 @@
 use super::{
     array::{TorchArray, from_host, to_host},
     exchange, ffi, memory,
-    tensor::{MPS, device_name},
+    tensor::{MPS, Tensor, device_name},
 };
 use crate::{
     Arrays, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Result,
     dlpack::{CopyMode, DLDevice, ManagedTensor},
-    entry::{ArrayMut, ArrayRef, ArrayValue, Call, Outputs, Row},
+    entry::{ArrayMut, ArrayRef, ArrayValue},
     numpyish::{Numpyish, raw::HostView},
     random::Stream,
     raw::TypedArray,
@@ -115,30 +115,21 @@ impl Arrays for Torch {
 
     const HAS_ENTRIES: bool = true;
 
-    fn has_entry(&self, row: &'static Row) -> bool {
-        row.torch.is_some()
-    }
-
-    fn run_row(&self, row: &'static Row, call: &mut Call<'_, '_>) -> Result<Outputs> {
-        match row.torch {
-            Some(entry) => entry(self, call),
-            None => Err(Error::unsupported(call.op, Self::NAME)),
-        }
+    #[inline(always)]
+    fn by_entries<R>(entries: impl FnOnce() -> R, _typed: impl FnOnce() -> R) -> R {
+        entries()
     }
 
     fn array_ref<T: Element>(x: &TorchArray<T>) -> Option<ArrayRef<'_>> {
-        Some(ArrayRef::Torch(x.raw()))
+        Some(ArrayRef::Library(x.raw()))
     }
 
     fn array_mut<T: Element>(x: &mut TorchArray<T>) -> Option<ArrayMut<'_>> {
-        Some(ArrayMut::Torch(x.raw_mut()))
+        Some(ArrayMut::Library(x.raw_mut()))
     }
 
     fn of_value<T: Element>(op: &'static str, x: ArrayValue) -> Result<TorchArray<T>> {
-        match x {
-            ArrayValue::Torch(x) => TorchArray::from_raw(op, x),
-            other => Err(Error::backend(op, Self::NAME, other.backend())),
-        }
+        TorchArray::from_raw(op, x.into_library::<Self, Tensor>(op)?)
     }
 
     fn to_ndarray<T: Element>(&self, x: &TorchArray<T>) -> Result<HostArray<T>> {

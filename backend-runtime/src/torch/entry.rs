@@ -1,34 +1,75 @@
 //! Arguments and results of the entries of rows on libtorch.
 
 use super::{
-    Arg, Aten, OpContext, Tensor, Torch,
-    array::is_alone,
+    Arg, Aten, OpContext, Tensor, Torch, TorchArray,
+    array::{is_alone, write_tensor},
     aten,
     hosted::{Hosted, hosted},
     loops,
     tensor::Number,
 };
 use crate::{
-    DType, EachSource, Error, Result,
-    entry::{self, ArrayMut, ArrayRef, Call, Library, Outputs, RawLibrary},
+    Arrays, DType, EachSource, Element, Error, Result,
+    entry::{self, AnyArray, AnyLibrary, ArrayValue, Call, Library, LibraryArray, Outputs, RawLibrary},
     numpyish::raw::View,
     raw::{RawElement, RawOperand},
 };
-use std::ptr;
+use std::{fmt, ptr};
+
+impl LibraryArray for Tensor {
+    fn backend(&self) -> &'static str {
+        Torch::NAME
+    }
+
+    fn dtype(&self, op: &'static str) -> Result<DType> {
+        self.dtype().ok_or_else(|| Error::library(op, "torch", "a tensor of a dtype that this library lacks"))
+    }
+
+    fn shape(&self) -> &[usize] {
+        self.shape()
+    }
+
+    fn device(&self) -> String {
+        self.device_name()
+    }
+
+    fn handle(&self) -> Box<dyn LibraryArray> {
+        Box::new(self.clone())
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_tensor(self, f)
+    }
+}
 
 impl RawLibrary for Torch {
     type Raw = Tensor;
 
-    fn raw(x: ArrayRef<'_>) -> Option<&Tensor> {
-        if let ArrayRef::Torch(x) = x { Some(x) } else { None }
-    }
-
-    fn raw_mut(x: ArrayMut<'_>) -> Option<&mut Tensor> {
-        if let ArrayMut::Torch(x) = x { Some(x) } else { None }
-    }
-
     fn is_free(x: &Tensor, dtype: DType) -> bool {
         x.is(dtype) && is_alone(x, dtype)
+    }
+}
+
+impl AnyLibrary for Torch {
+    #[inline]
+    fn value_ref<T: Element>(x: &ArrayValue) -> Option<&TorchArray<T>> {
+        TorchArray::of_raw_ref(x.get()?)
+    }
+
+    #[inline]
+    fn value_mut<T: Element>(x: &mut ArrayValue) -> Option<&mut TorchArray<T>> {
+        TorchArray::of_raw_mut(x.get_mut()?)
+    }
+
+    #[inline]
+    fn into_value<T: Element>(x: TorchArray<T>) -> ArrayValue {
+        ArrayValue::of_library(x.into_raw())
+    }
+}
+
+impl<T: Element> From<TorchArray<T>> for AnyArray<T> {
+    fn from(x: TorchArray<T>) -> AnyArray<T> {
+        AnyArray::of::<Torch>(x)
     }
 }
 
