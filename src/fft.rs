@@ -1,5 +1,5 @@
 //! Discrete cosine and sine transforms, computed by other ops of the backend. `Numpyish` has its own loops for the same
-//! algorithms. `backend-runtime/src/numpyish/fft/trigonometric.rs` describes the algorithms.
+//! algorithms. `backend-runtime/numpyish/src/fft/trigonometric.rs` describes the algorithms.
 
 use crate::{
     Backend, ConcatOptions, DType, Element, FftOptions, IrfftOptions, Norm, Precision, Real, Result, Slice,

@@ -1065,7 +1065,7 @@ Each op is a method of its name on every backend: `b.sum(&x, 0)`. The items of t
 
 The backends of the table are Numpyish, Torch.
 
-The pages name the function behind each op: a function of a backend, such as `numpyish::fft::fft`, is in `backend-runtime/src/` of the repository, and a function over other ops, such as `fft::dct`, is in `src/`.
+The pages name the function behind each op. The function `numpyish::fft::fft` of a backend is in `backend-runtime/numpyish/src/fft/` of the repository, and a function over other ops, such as `fft::dct`, is in `src/`.
 
 # [Elementwise](super::Elementwise)
 
@@ -1555,58 +1555,60 @@ impl ops::add {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        if const { <B as crate::runtime::Arrays>::HAS_ENTRIES } {
-            let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-            return crate::runtime::located(
-                    args.run_row(Self::ROW),
-                    (::core::file!(), ::core::line!()),
-                )?
-                .ok_or(
-                    crate::runtime::Error::unsupported(
-                        Self::INFO.name,
-                        <B as crate::runtime::Arrays>::NAME,
-                    ),
-                );
-        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
-            {
-                <B as crate::runtime::Arrays>::by_dtype(
-                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
-                        match args.dtype()? {
-                            crate::runtime::DType::Float32 => {
-                                __by_name::add::<_, f32>(args)
-                            }
-                            crate::runtime::DType::Float64 => {
-                                __by_name::add::<_, f64>(args)
-                            }
-                            crate::runtime::DType::Complex64 => {
-                                __by_name::add::<_, crate::runtime::Complex<f32>>(args)
-                            }
-                            other => args.no_dtype(other),
-                        }
-                    },
-                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
-                        let of = args.dtype()?;
-                        crate::runtime::dynamic::with_dtypes(
-                            of,
-                            of,
-                            || match of.kind() {
-                                crate::runtime::DTypeKind::Real => {
-                                    __by_name::add::<_, crate::runtime::dynamic::AnyReal>(args)
+            (|| {
+                let typed = || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                    <B as crate::runtime::Arrays>::by_dtype(
+                        || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                            match args.dtype()? {
+                                crate::runtime::DType::Float32 => {
+                                    __by_name::add::<_, f32>(args)
                                 }
-                                crate::runtime::DTypeKind::Complex => {
-                                    __by_name::add::<
-                                        _,
-                                        crate::runtime::dynamic::AnyComplex,
-                                    >(args)
+                                crate::runtime::DType::Float64 => {
+                                    __by_name::add::<_, f64>(args)
                                 }
-                                _ => args.no_dtype(of),
-                            },
-                        )
+                                crate::runtime::DType::Complex64 => {
+                                    __by_name::add::<_, crate::runtime::Complex<f32>>(args)
+                                }
+                                other => args.no_dtype(other),
+                            }
+                        },
+                        || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                            let of = args.dtype()?;
+                            crate::runtime::dynamic::with_dtypes(
+                                of,
+                                of,
+                                || match of.kind() {
+                                    crate::runtime::DTypeKind::Real => {
+                                        __by_name::add::<_, crate::runtime::dynamic::AnyReal>(args)
+                                    }
+                                    crate::runtime::DTypeKind::Complex => {
+                                        __by_name::add::<
+                                            _,
+                                            crate::runtime::dynamic::AnyComplex,
+                                        >(args)
+                                    }
+                                    _ => args.no_dtype(of),
+                                },
+                            )
+                        },
+                    )
+                };
+                <B as crate::runtime::Arrays>::by_entries(
+                    || {
+                        args
+                            .run_row(Self::ROW)?
+                            .ok_or(
+                                crate::runtime::Error::unsupported(
+                                    Self::INFO.name,
+                                    <B as crate::runtime::Arrays>::NAME,
+                                ),
+                            )
                     },
+                    typed,
                 )
-            },
+            })(),
             (::core::file!(), ::core::line!()),
         )
     }
@@ -1617,7 +1619,14 @@ impl ops::add {
         )
         .with_loops(Self::loops)
         .with_numpyish(Self::numpyish)
-        .with_torch(Self::torch);
+        .with_libraries(
+            &[
+                (
+                    <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
+                    Self::torch,
+                ),
+            ],
+        );
     fn loops(dtype: crate::runtime::DType) -> Option<crate::runtime::entry::EachLoop> {
         match dtype {
             crate::runtime::DType::Float32 => {
@@ -1645,9 +1654,10 @@ impl ops::add {
         crate::runtime::numpyish::entry::each(b, call, &ops::add {}, &[0usize, 1usize])
     }
     fn torch(
-        b: &crate::runtime::torch::Torch,
+        b: &dyn ::core::any::Any,
         call: &mut crate::runtime::entry::Call<'_, '_>,
     ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        let b = crate::runtime::entry::backend::<crate::runtime::torch::Torch>(b);
         static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
             "add",
             "aten::add",
@@ -1711,52 +1721,54 @@ impl ops::leaky {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        if const { <B as crate::runtime::Arrays>::HAS_ENTRIES } {
-            let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-            return crate::runtime::located(
-                    args.run_row(Self::ROW),
-                    (::core::file!(), ::core::line!()),
-                )?
-                .ok_or(
-                    crate::runtime::Error::unsupported(
-                        Self::INFO.name,
-                        <B as crate::runtime::Arrays>::NAME,
-                    ),
-                );
-        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
-            {
-                <B as crate::runtime::Arrays>::by_dtype(
-                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
-                        match args.dtype()? {
-                            crate::runtime::DType::Float32 => {
-                                __by_name::leaky::<_, f32>(args)
-                            }
-                            crate::runtime::DType::Float64 => {
-                                __by_name::leaky::<_, f64>(args)
-                            }
-                            other => args.no_dtype(other),
-                        }
-                    },
-                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
-                        let of = args.dtype()?;
-                        crate::runtime::dynamic::with_dtypes(
-                            of,
-                            of,
-                            || match of.kind() {
-                                crate::runtime::DTypeKind::Real => {
-                                    __by_name::leaky::<
-                                        _,
-                                        crate::runtime::dynamic::AnyReal,
-                                    >(args)
+            (|| {
+                let typed = || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                    <B as crate::runtime::Arrays>::by_dtype(
+                        || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                            match args.dtype()? {
+                                crate::runtime::DType::Float32 => {
+                                    __by_name::leaky::<_, f32>(args)
                                 }
-                                _ => args.no_dtype(of),
-                            },
-                        )
+                                crate::runtime::DType::Float64 => {
+                                    __by_name::leaky::<_, f64>(args)
+                                }
+                                other => args.no_dtype(other),
+                            }
+                        },
+                        || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                            let of = args.dtype()?;
+                            crate::runtime::dynamic::with_dtypes(
+                                of,
+                                of,
+                                || match of.kind() {
+                                    crate::runtime::DTypeKind::Real => {
+                                        __by_name::leaky::<
+                                            _,
+                                            crate::runtime::dynamic::AnyReal,
+                                        >(args)
+                                    }
+                                    _ => args.no_dtype(of),
+                                },
+                            )
+                        },
+                    )
+                };
+                <B as crate::runtime::Arrays>::by_entries(
+                    || {
+                        args
+                            .run_row(Self::ROW)?
+                            .ok_or(
+                                crate::runtime::Error::unsupported(
+                                    Self::INFO.name,
+                                    <B as crate::runtime::Arrays>::NAME,
+                                ),
+                            )
                     },
+                    typed,
                 )
-            },
+            })(),
             (::core::file!(), ::core::line!()),
         )
     }
@@ -1767,7 +1779,14 @@ impl ops::leaky {
         )
         .with_loops(Self::loops)
         .with_numpyish(Self::numpyish)
-        .with_torch(Self::torch);
+        .with_libraries(
+            &[
+                (
+                    <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
+                    Self::torch,
+                ),
+            ],
+        );
     fn loops(dtype: crate::runtime::DType) -> Option<crate::runtime::entry::EachLoop> {
         match dtype {
             crate::runtime::DType::Float32 => {
@@ -1793,9 +1812,10 @@ impl ops::leaky {
         )
     }
     fn torch(
-        b: &crate::runtime::torch::Torch,
+        b: &dyn ::core::any::Any,
         call: &mut crate::runtime::entry::Call<'_, '_>,
     ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        let b = crate::runtime::entry::backend::<crate::runtime::torch::Torch>(b);
         static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
             "leaky",
             "aten::leaky_relu",
@@ -1862,28 +1882,28 @@ impl ops::threshold {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        if const { <B as crate::runtime::Arrays>::HAS_ENTRIES } {
-            let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-            if let Some(result) = crate::runtime::located(
-                args.run_row(Self::ROW),
-                (::core::file!(), ::core::line!()),
-            )? {
-                return Ok(result);
-            }
-        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
-            {
-                match args.dtype()? {
-                    crate::runtime::DType::Float32 => {
-                        __by_name::threshold::<_, f32>(args)
+            (|| {
+                let typed = || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                    match args.dtype()? {
+                        crate::runtime::DType::Float32 => {
+                            __by_name::threshold::<_, f32>(args)
+                        }
+                        crate::runtime::DType::Float64 => {
+                            __by_name::threshold::<_, f64>(args)
+                        }
+                        other => args.no_dtype(other),
                     }
-                    crate::runtime::DType::Float64 => {
-                        __by_name::threshold::<_, f64>(args)
-                    }
-                    other => args.no_dtype(other),
-                }
-            },
+                };
+                <B as crate::runtime::Arrays>::by_entries(
+                    || match args.run_row(Self::ROW)? {
+                        Some(result) => Ok(result),
+                        None => typed(),
+                    },
+                    typed,
+                )
+            })(),
             (::core::file!(), ::core::line!()),
         )
     }
@@ -1892,11 +1912,19 @@ impl ops::threshold {
     pub const ROW: &'static crate::runtime::entry::Row = &crate::runtime::entry::Row::new(
             Self::INFO,
         )
-        .with_torch(Self::torch);
+        .with_libraries(
+            &[
+                (
+                    <crate::runtime::torch::Torch as crate::runtime::Arrays>::NAME,
+                    Self::torch,
+                ),
+            ],
+        );
     fn torch(
-        b: &crate::runtime::torch::Torch,
+        b: &dyn ::core::any::Any,
         call: &mut crate::runtime::entry::Call<'_, '_>,
     ) -> crate::runtime::Result<crate::runtime::entry::Outputs> {
+        let b = crate::runtime::entry::backend::<crate::runtime::torch::Torch>(b);
         static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
             "threshold",
             "aten::threshold",
@@ -1970,7 +1998,7 @@ impl ops::sum {
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
-            {
+            (|| {
                 match args.dtype()? {
                     crate::runtime::DType::Float32 => __by_name::sum::<_, f32>(args),
                     crate::runtime::DType::Float64 => __by_name::sum::<_, f64>(args),
@@ -1979,7 +2007,7 @@ impl ops::sum {
                     }
                     other => args.no_dtype(other),
                 }
-            },
+            })(),
             (::core::file!(), ::core::line!()),
         )
     }
@@ -2037,58 +2065,60 @@ impl ops::rms {
         args: &[crate::runtime::Value<B>],
         options: &[(&str, crate::runtime::Value<B>)],
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
-        if const { <B as crate::runtime::Arrays>::RUNS_GENERIC_ROWS } {
-            let args = crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
-            return crate::runtime::located(
-                    args.run_row(Self::ROW),
-                    (::core::file!(), ::core::line!()),
-                )?
-                .ok_or(
-                    crate::runtime::Error::unsupported(
-                        Self::INFO.name,
-                        <B as crate::runtime::Arrays>::NAME,
-                    ),
-                );
-        }
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
-            {
-                <B as crate::runtime::Arrays>::by_dtype(
-                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
-                        match args.dtype()? {
-                            crate::runtime::DType::Float32 => {
-                                __by_name::rms::<_, f32>(args)
-                            }
-                            crate::runtime::DType::Float64 => {
-                                __by_name::rms::<_, f64>(args)
-                            }
-                            crate::runtime::DType::Complex64 => {
-                                __by_name::rms::<_, crate::runtime::Complex<f32>>(args)
-                            }
-                            other => args.no_dtype(other),
-                        }
-                    },
-                    || -> crate::runtime::Result<crate::runtime::Value<B>> {
-                        let of = args.dtype()?;
-                        crate::runtime::dynamic::with_dtypes(
-                            of,
-                            of,
-                            || match of.kind() {
-                                crate::runtime::DTypeKind::Real => {
-                                    __by_name::rms::<_, crate::runtime::dynamic::AnyReal>(args)
+            (|| {
+                let typed = || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                    <B as crate::runtime::Arrays>::by_dtype(
+                        || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                            match args.dtype()? {
+                                crate::runtime::DType::Float32 => {
+                                    __by_name::rms::<_, f32>(args)
                                 }
-                                crate::runtime::DTypeKind::Complex => {
-                                    __by_name::rms::<
-                                        _,
-                                        crate::runtime::dynamic::AnyComplex,
-                                    >(args)
+                                crate::runtime::DType::Float64 => {
+                                    __by_name::rms::<_, f64>(args)
                                 }
-                                _ => args.no_dtype(of),
-                            },
-                        )
+                                crate::runtime::DType::Complex64 => {
+                                    __by_name::rms::<_, crate::runtime::Complex<f32>>(args)
+                                }
+                                other => args.no_dtype(other),
+                            }
+                        },
+                        || -> crate::runtime::Result<crate::runtime::Value<B>> {
+                            let of = args.dtype()?;
+                            crate::runtime::dynamic::with_dtypes(
+                                of,
+                                of,
+                                || match of.kind() {
+                                    crate::runtime::DTypeKind::Real => {
+                                        __by_name::rms::<_, crate::runtime::dynamic::AnyReal>(args)
+                                    }
+                                    crate::runtime::DTypeKind::Complex => {
+                                        __by_name::rms::<
+                                            _,
+                                            crate::runtime::dynamic::AnyComplex,
+                                        >(args)
+                                    }
+                                    _ => args.no_dtype(of),
+                                },
+                            )
+                        },
+                    )
+                };
+                <B as crate::runtime::Arrays>::by_generic_entries(
+                    || {
+                        args
+                            .run_row(Self::ROW)?
+                            .ok_or(
+                                crate::runtime::Error::unsupported(
+                                    Self::INFO.name,
+                                    <B as crate::runtime::Arrays>::NAME,
+                                ),
+                            )
                     },
+                    typed,
                 )
-            },
+            })(),
             (::core::file!(), ::core::line!()),
         )
     }
@@ -2197,7 +2227,7 @@ impl ops::ends {
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
-            {
+            (|| {
                 match args.dtype()? {
                     crate::runtime::DType::Float32 => __by_name::ends::<_, f32>(args),
                     crate::runtime::DType::Float64 => __by_name::ends::<_, f64>(args),
@@ -2206,7 +2236,7 @@ impl ops::ends {
                     }
                     other => args.no_dtype(other),
                 }
-            },
+            })(),
             (::core::file!(), ::core::line!()),
         )
     }
@@ -2249,7 +2279,7 @@ impl ops::is_flat {
     ) -> crate::runtime::Result<crate::runtime::Value<B>> {
         let args = &crate::runtime::by_name::Args::new(b, Self::INFO, args, options)?;
         crate::runtime::located(
-            {
+            (|| {
                 match args.dtype()? {
                     crate::runtime::DType::Float32 => __by_name::is_flat::<_, f32>(args),
                     crate::runtime::DType::Complex64 => {
@@ -2257,7 +2287,7 @@ impl ops::is_flat {
                     }
                     other => args.no_dtype(other),
                 }
-            },
+            })(),
             (::core::file!(), ::core::line!()),
         )
     }

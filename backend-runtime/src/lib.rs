@@ -2,88 +2,22 @@
 //!
 //! Calls go in one direction: the methods that are generated in the facade crate call the functions of [`numpyish`],
 //! [`cuda`] and [`torch`], and these functions call the libraries. Nothing in this crate depends on the op table.
+//!
+//! This crate only combines other crates. `backends-core` has the code that all backends share, and the loops over host
+//! memory; `backends-numpyish` has the ops of the CPU; `backends-cuda` and `backends-torch` have one backend each.
 
-pub mod alloc;
-pub mod arrays;
-pub mod attributes;
-pub mod available;
-pub mod by_name;
-pub mod bytes;
-pub mod choice;
-pub mod device;
-pub mod dlpack;
-pub mod dtype;
-pub mod each;
-pub mod element;
-pub mod entry;
-pub mod error;
-mod foreign;
-pub mod formula;
-pub mod host;
-pub mod index;
-pub mod info;
-pub mod link;
-#[cfg(any(feature = "cuda", feature = "torch"))]
-mod load;
-#[cfg(feature = "ndarray-016")]
-pub mod ndarray_016;
-pub mod number;
-pub mod operand;
-pub mod params;
-pub mod parts;
-mod precision;
-pub mod promotion;
-pub mod random;
-pub mod raw;
-pub mod rules;
-mod same_type;
-pub mod scalar;
-pub mod scope;
-pub mod spreading;
-#[cfg(feature = "serde")]
-pub mod stored;
-mod threads;
-mod unoptimized;
-pub mod wrap;
-
+pub use backend_core::*;
 #[cfg(feature = "cuda")]
-pub mod cuda;
-pub mod numpyish;
+pub use backend_cuda as cuda;
 #[cfg(feature = "torch")]
-pub mod torch;
+pub use backend_torch as torch;
 
-pub use arrays::{Arrays, CustomGradient, LinearMap};
-pub use attributes::ArrayAttributes;
-pub use available::available;
-pub use by_name::{DynArray, Value};
-pub use choice::{
-    Boundary, ConvolutionMethod, ConvolutionMode, IndexMode, Interpolation, LossReduction, MatrixNorm, MeshIndexing,
-    Norm, PadMode, QrMode, Side, same_names,
-};
-pub use device::{DeviceInfo, DeviceKind, MemoryInfo};
-#[doc(hidden)]
-pub use dtype::function_around;
-pub use dtype::{DType, DTypeKind};
-pub use each::{Each, EachFold, EachOf, EachSource, Elements, FloatOp, FloatToRealOp, FoldKernel, FoldSource};
-#[doc(hidden)]
-pub use element::dynamic;
-pub use element::{
-    Bits, ComplexFloat, Element, Float, FloatVisitor, Integer, Numeric, Ordered, Precision, Real, RealNumeric,
-    RealVisitor, WideFloat,
-};
-pub use error::{At, Cause, Earlier, Error, Result, locate, located};
-#[doc(no_inline)]
-pub use half::{bf16, f16};
-pub use host::{HostArray, IntoHost};
-pub use index::{Index, IndexList, Indices, IntoIndex, IntoIndices, NewAxis};
-pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKind, PlainInfo, ResultInfo};
-#[doc(no_inline)]
-pub use num_complex::{self, Complex};
-pub use number::Number;
-pub use operand::{ArrayList, Highest, IntoArray, IntoBound, IntoOperand, Lowest, Operand, Scalar, kind};
-pub use params::*;
-pub use precision::{PrecisionScope, enter_precision, precision, set_default_precision};
-pub use promotion::{can_cast, finfo, iinfo, result_type};
-#[doc(hidden)]
-pub use wrap::rarely;
-pub use wrap::{AnyTyped, Arg, Call, IndexArg, Wrap};
+/// The CPU backend: its type, the loops over host memory, and its ops.
+pub mod numpyish {
+    pub use backend_core::numpyish::*;
+    #[doc(inline)]
+    pub use backend_numpyish::{
+        convolution, creation, fft, images, indexing, linalg, manipulation, random, reduction, sorting, special,
+        statistics,
+    };
+}

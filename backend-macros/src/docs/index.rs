@@ -18,8 +18,9 @@ pub fn index(ops: &[&Op], trait_name: Option<&str>, model: &Model) -> String {
         s += &table(ops, model);
         return s;
     }
-    s += "The pages name the function behind each op: a function of a backend, such as `numpyish::fft::fft`, is in \
-        `backend-runtime/src/` of the repository, and a function over other ops, such as `fft::dct`, is in `src/`.\n\n";
+    s += "The pages name the function behind each op. The function `numpyish::fft::fft` of a backend is in \
+        `backend-runtime/numpyish/src/fft/` of the repository, and a function over other ops, such as `fft::dct`, is \
+        in `src/`.\n\n";
     for group in &model.groups {
         let of_group: Vec<&Op> = ops.iter().copied().filter(|op| op.group == group.name).collect();
         if !of_group.is_empty() {

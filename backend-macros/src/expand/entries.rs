@@ -83,7 +83,8 @@ impl Expand<'_> {
         if entries.is_empty() && !is_generic {
             return quote!();
         }
-        let cpu = entries.iter().any(|backend| backend.name == "numpyish").then(|| quote!(.with_numpyish(Self::numpyish)));
+        let cpu =
+            entries.iter().any(|backend| backend.name == "numpyish").then(|| quote!(.with_numpyish(Self::numpyish)));
         let libraries = entries.iter().filter(|backend| backend.name != "numpyish").map(|backend| {
             let (ty, name) = (self.backend_type(backend), id(&backend.name));
             quote!((<#ty as #rt::Arrays>::NAME, Self::#name))

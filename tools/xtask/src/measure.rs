@@ -44,21 +44,24 @@ pub fn aarch64(args: &[String]) -> Outcome {
     let mut command = runtime_tests(&["test", "--target", TARGET, "--target-dir", &folder.display().to_string()], args);
     command.env("CARGO_ENCODED_RUSTFLAGS", format!("-Clinker=rust-lld\x1f-Lnative={}", libraries.display()));
     // skips a test that loads a library, because statically linked programs load no libraries
-    command.args(["--skip", "load::elf::tests::a_whole_library"]);
+    command.args(["--skip", "elf::tests::a_whole_library"]);
     run(command.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER", "qemu-aarch64-static"))
 }
 
 /// The toolchain that has Miri and sanitizers.
 const NIGHTLY: &str = "nightly";
 
+/// The crates of the runtime that load no libraries.
+const RUNTIME: [&str; 6] = ["-p", "backends-core", "-p", "backends-load", "-p", "backends-numpyish"];
+
 /// The cargo command, with the nightly toolchain, for the tests of code that runs on the CPU.
 fn runtime_tests(with: &[&str], args: &[String]) -> Command {
     // `cargo()` is not used, because it selects the toolchain that runs this program
     let mut command = Command::new("cargo");
     command.current_dir(root()).env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO");
-    command.arg(format!("+{NIGHTLY}")).args(with).args(["--package", "backends-runtime", "--lib"]).args(args);
-    // skips the tests of the backends `Torch` and `Cuda`, because they load libraries
-    command.args(["--", "--skip", "torch::", "--skip", "cuda::"]);
+    command.arg(format!("+{NIGHTLY}")).args(with).args(RUNTIME).arg("--lib").args(args);
+    // for options of the test programs
+    command.arg("--");
     command
 }
 

@@ -57,9 +57,9 @@ fn ops(model: &Model) -> String {
         "# The ops\n\nThis page lists the {} ops; the reference has a page for each op. The column `cases` has the \
          number of test cases. A case is one call, which the tests make in every dtype of the op on every backend; \
          the result must have the op's [accuracy](table.md). The column `ranks` has the op's class, which defines its \
-         behaviour on arrays that are split over ranks: see [the guide to ranks](ranks.md). Functions of a backend, \
-         such as `numpyish::fft::fft`, are in `backend-runtime/src/`; functions over other ops, such as `fft::dct`, \
-         are in `src/`. The page is generated from `ops.toml` by `cargo xtask pages`.\n",
+         behaviour on arrays that are split over ranks: see [the guide to ranks](ranks.md). The function \
+         `numpyish::fft::fft` of a backend is in `backend-runtime/numpyish/src/fft/`, and so on; functions over other \
+         ops, such as `fft::dct`, are in `src/`. The page is generated from `ops.toml` by `cargo xtask pages`.\n",
         model.ops.len()
     );
     for group in &model.groups {
