@@ -1,30 +1,11 @@
 //! Divide and conquer for the eigenvectors of symmetric tridiagonal matrices. A matrix is split into a block-diagonal
 //! matrix of two blocks, the halves, and a matrix of rank one.
 
-use super::{merge, ql};
+use super::{
+    merge::{self, Room},
+    ql,
+};
 use crate::{Failure, Result, instructions::Set, room::list};
-
-/// Memory for the joins of all levels.
-pub struct Room {
-    pub columns: Vec<f64>,
-    pub vectors: Vec<f64>,
-    pub products: Vec<f64>,
-    pub numbers: Vec<f64>,
-    pub indices: Vec<usize>,
-}
-
-impl Room {
-    fn new(n: usize) -> Result<Room> {
-        let tile = if n > ql::LARGEST { n * n.min(merge::TILE) } else { 0 };
-        Ok(Room {
-            columns: list(if tile > 0 { n * n } else { 0 }, 0.0)?,
-            vectors: list(tile, 0.0)?,
-            products: list(tile, 0.0)?,
-            numbers: list(merge::NUMBERS * n, 0.0)?,
-            indices: list(merge::INDICES * n, 0)?,
-        })
-    }
-}
 
 /// Replaces the diagonal `d` of a symmetric tridiagonal matrix by its eigenvalues in ascending
 /// order, and the columns of `q` by its eigenvectors. `e` has the elements below the diagonal. The
@@ -35,7 +16,7 @@ pub fn eigen(set: Set, d: &mut [f64], e: &[f64], q: &mut [f64]) -> Result<()> {
     }
     let n = d.len();
     q.fill(0.0);
-    let room = &mut Room::new(n)?;
+    let room = &mut Room::new(n, n > ql::LARGEST)?;
     // solves a separate eigenvalue problem for each block between negligible elements, so that
     // small blocks are accurate
     let mut first = 0;

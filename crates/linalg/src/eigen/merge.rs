@@ -5,23 +5,46 @@
 //! is also an eigenvalue of the whole matrix up to rounding (it is deflated). The other eigenvalues are roots of the
 //! secular equation, and their eigenvectors are products of two matrices.
 
-use super::{divide::Room, secular};
+use super::secular;
 use crate::{
     Result,
     instructions::Set,
     lanes::LANES,
-    room::{matrix, matrix_mut},
+    room::{list, matrix, matrix_mut},
     scale,
 };
 use faer::{Accum, Par, linalg::matmul::matmul};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 /// The number of eigenvectors that are computed at a time, so that they stay in the cache.
-pub const TILE: usize = 96;
+const TILE: usize = 96;
 
 /// Numbers of lists in a [`Room`]: lists of floating-point numbers, and lists of indices.
-pub const NUMBERS: usize = 8;
-pub const INDICES: usize = 4;
+const NUMBERS: usize = 8;
+const INDICES: usize = 4;
+
+/// Memory for the joins of all levels.
+pub struct Room {
+    columns: Vec<f64>,
+    vectors: Vec<f64>,
+    products: Vec<f64>,
+    numbers: Vec<f64>,
+    indices: Vec<usize>,
+}
+
+impl Room {
+    /// Memory for a matrix of `n` rows. If `has_joins` is false, there is no memory for eigenvectors.
+    pub fn new(n: usize, has_joins: bool) -> Result<Room> {
+        let tile = if has_joins { n * n.min(TILE) } else { 0 };
+        Ok(Room {
+            columns: list(if tile > 0 { n * n } else { 0 }, 0.0)?,
+            vectors: list(tile, 0.0)?,
+            products: list(tile, 0.0)?,
+            numbers: list(NUMBERS * n, 0.0)?,
+            indices: list(INDICES * n, 0)?,
+        })
+    }
+}
 
 /// Rows in which an eigenvector may be nonzero: the first half, both halves, or the second half.
 const FIRST: usize = 0;

@@ -1,6 +1,7 @@
 //! The search for an MPI library: the candidate files, in the order in which they are tried.
 
-use super::{launcher::Family, trust::Trust};
+use super::launcher::Family;
+use backend_load::trust::Trust;
 use std::{
     env, fs,
     path::{Path, PathBuf},

@@ -6,7 +6,6 @@ use super::{
     find::{Candidate, candidates},
     functions::{self, Functions, Long},
     launcher::{Family, Launcher},
-    trust,
 };
 use crate::{Error, Result};
 use libloading::Library;
@@ -79,7 +78,7 @@ fn open(candidate: &Candidate) -> std::result::Result<Loaded, Refused> {
     };
     let file = match candidate {
         Candidate::File(file, trust) => {
-            trust::check(file, *trust).map_err(|why| Refused { path: path.clone(), why })?
+            backend_load::examine(file, &[], *trust).map_err(|why| Refused { path: path.clone(), why })?
         }
         Candidate::Name(name) => Path::new(name).to_path_buf(),
     };
@@ -137,7 +136,7 @@ pub(super) fn short_counts() -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mpi::trust::Trust;
+    use backend_load::trust::Trust;
 
     #[test]
     #[cfg(target_os = "linux")]

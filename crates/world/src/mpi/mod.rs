@@ -42,7 +42,6 @@ mod request;
 mod session;
 mod shared;
 mod slot;
-mod trust;
 
 use crate::{
     Error, Kind, Result, Transport, World, bytes,
