@@ -51,8 +51,8 @@ pub(crate) fn torch(_: &str) -> Result<AnyBackend> {
     Err(left_out("torch"))
 }
 
-/// Parses `numpyish`, `cuda` (the first GPU), `cuda:1`, `torch` (libtorch on the CPU), `torch:cuda`, `torch:cuda:1` or
-/// `torch:mps` (the GPU of a Mac).
+/// Parses `numpyish` or `cpu`, `cuda` (the first GPU), `cuda:1`, `torch` (libtorch on the CPU), `torch:cuda`,
+/// `torch:cuda:1` or `torch:mps` (the GPU of a Mac).
 ///
 /// # Errors
 /// [`Argument`](Error::Argument) for any other text; [`Unavailable`](Error::Unavailable), with the reason, if the
@@ -75,11 +75,11 @@ impl FromStr for AnyBackend {
             None => (name, None),
         };
         let unknown = || {
-            let known = "numpyish, cuda, cuda:1, torch, torch:cpu, torch:cuda, torch:cuda:1 and torch:mps";
+            let known = "numpyish (or cpu), cuda, cuda:1, torch, torch:cpu, torch:cuda, torch:cuda:1 and torch:mps";
             Error::argument(OP, format!("`{name}` is not a backend; the backends are {known}"))
         };
         match (library, device) {
-            ("numpyish", None | Some("cpu")) => Ok(Numpyish::new().into()),
+            ("numpyish", None | Some("cpu")) | ("cpu", None) => Ok(Numpyish::new().into()),
             ("torch", device) => match torch(device.unwrap_or("cpu")) {
                 Err(Error::Argument { .. }) => Err(unknown()),
                 found => found,
@@ -145,11 +145,11 @@ mod tests {
 
     #[test]
     fn names_and_devices() {
-        for name in ["numpyish", "numpyish:cpu"] {
+        for name in ["numpyish", "numpyish:cpu", "cpu"] {
             assert_eq!(name.parse::<AnyBackend>().map(|b| (b.name(), b.device())), Ok(("numpyish", "cpu".into())));
         }
         let devices = if is_left_out("torch") { [].iter() } else { ["torch:tpu"].iter() };
-        let others = ["", "cupy", "Numpyish", "numpyish:1", "cuda:", "cuda:-1", "cuda:99999999999999999999999", ":"];
+        let others = ["", "cupy", "Numpyish", "numpyish:1", "cpu:1", "cuda:", "cuda:-1", "cuda:99999999999999999999999", ":"];
         for name in others.iter().chain(devices) {
             let why = name.parse::<AnyBackend>().unwrap_err();
             assert!(matches!(why, Error::Argument { .. }), "{name}: {why}");

@@ -44,7 +44,9 @@ pub use runtime::{
     LossReduction, Lowest, MatrixNorm, MemoryInfo, MeshIndexing, NewAxis, Norm, Number, Numbers, Numeric, OpInfo,
     Operand, Ordered, PadMode, ParamInfo, ParamKind, PlainInfo, Precision, PrecisionScope, QrMode, Real, RealNumeric,
     Result, ResultInfo, Side, SignedNumbers, Slice, Value, WideFloat, can_cast, dispatch, enter_precision, finfo,
-    iinfo, numpyish::Numpyish, precision, result_type, set_default_precision,
+    iinfo,
+    numpyish::{Cpu, Numpyish},
+    precision, result_type, set_default_precision,
 };
 
 #[cfg(feature = "cuda")]

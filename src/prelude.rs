@@ -17,7 +17,7 @@ pub use crate::Cuda;
 #[doc(no_inline)]
 pub use crate::Torch;
 #[doc(no_inline)]
-pub use crate::{AnyArray, AnyBackend, Backend, Numpyish};
+pub use crate::{AnyArray, AnyBackend, Backend, Cpu, Numpyish};
 
 // traits whose methods belong to arrays and backends
 #[doc(no_inline)]

@@ -89,6 +89,9 @@ impl Numpyish {
     }
 }
 
+/// Another name of [`Numpyish`].
+pub type Cpu = Numpyish;
+
 impl Arrays for Numpyish {
     type Array<T: Element> = NdArray<T>;
 
