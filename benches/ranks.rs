@@ -10,7 +10,7 @@
 use backends::{Error, Result, prelude::*};
 use backends_sharded::{
     Sharded, World, run,
-    world::{Join, Kind, bytes},
+    world::{DType, Join, bytes},
 };
 use std::{
     hint::black_box,
@@ -73,7 +73,7 @@ impl Clock<'_> {
             call()?;
         }
         let mut nanos = [start.elapsed().as_nanos() as u64];
-        self.world.all_reduce(bytes::of_mut(&mut nanos), Kind::UInt64, Join::Max).map_err(failed)?;
+        self.world.all_reduce(bytes::of_mut(&mut nanos), DType::UInt64, Join::Max).map_err(failed)?;
         Ok(Duration::from_nanos(nanos[0]))
     }
 

@@ -149,7 +149,8 @@ mod tests {
             assert_eq!(name.parse::<AnyBackend>().map(|b| (b.name(), b.device())), Ok(("numpyish", "cpu".into())));
         }
         let devices = if is_left_out("torch") { [].iter() } else { ["torch:tpu"].iter() };
-        let others = ["", "cupy", "Numpyish", "numpyish:1", "cpu:1", "cuda:", "cuda:-1", "cuda:99999999999999999999999", ":"];
+        let others =
+            ["", "cupy", "Numpyish", "numpyish:1", "cpu:1", "cuda:", "cuda:-1", "cuda:99999999999999999999999", ":"];
         for name in others.iter().chain(devices) {
             let why = name.parse::<AnyBackend>().unwrap_err();
             assert!(matches!(why, Error::Argument { .. }), "{name}: {why}");

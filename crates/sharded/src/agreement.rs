@@ -3,7 +3,7 @@
 
 use crate::{Plan, Sharded, failed};
 use backends::{Backend, Error, Result};
-use backends_world::Kind;
+use backends_world::DType;
 
 /// The first number of a description: the call succeeded.
 const SUCCESS: i64 = 0;
@@ -44,7 +44,7 @@ impl<B: Backend> Sharded<B> {
             return Err(Error::index(op, found[1], found[2] as usize, found[3] as usize));
         }
         let mut bytes = if rank == self.rank() { text.into_bytes() } else { vec![0; found[1] as usize] };
-        self.world.broadcast(&mut bytes, Kind::UInt8, rank).map_err(failed(op))?;
+        self.world.broadcast(&mut bytes, DType::UInt8, rank).map_err(failed(op))?;
         let text = String::from_utf8_lossy(&bytes);
         match (found[0], own) {
             (ARGUMENT, _) => Err(Error::argument(op, text)),

@@ -10,7 +10,6 @@ use backends::{
     Arrays, Backend, DType, DeviceInfo, Element, Error, HostArray, MemoryInfo, Result,
     runtime::formula::{self, Kept, Leaves, MOST, Typed, Visitor, run_kept},
 };
-use backends_world::Kind;
 use std::{any::Any, borrow::Cow, collections::HashMap, sync::atomic::Ordering::Relaxed};
 
 impl<B: Backend> Arrays for Sharded<B> {
@@ -132,7 +131,7 @@ impl<B: Backend> Sharded<B> {
         }
         let (seed, _) = backends::runtime::random::Stream::from_entropy().state();
         let mut bytes = seed.to_ne_bytes();
-        self.world.broadcast(&mut bytes, Kind::UInt64, 0).map_err(failed(OP))?;
+        self.world.broadcast(&mut bytes, DType::UInt64, 0).map_err(failed(OP))?;
         self.within.seed(u64::from_ne_bytes(bytes));
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Collective calls for arrays of any backend, for programs in which each rank has its own arrays.
 
-use crate::{Layout, Sharded, ShardedArray, array::Part, exchange::kind, failed};
+use crate::{Layout, Sharded, ShardedArray, array::Part, failed};
 use backends::{
     Arrays, Backend, Element, Error, HostArray, Result,
     runtime::{ArrayAttributes, bytes, rules},
 };
-use backends_world::{Join, Kind, Pending, World};
+use backends_world::{DType, Join, Pending, World};
 use ndarray::{Axis, IxDyn};
 use std::{marker::PhantomData, ops::Range};
 
@@ -227,7 +227,7 @@ fn shapes(world: &World, op: &'static str, shape: &[usize]) -> Result<Vec<Vec<us
     let own = packed_shape(op, shape)?;
     let counts = vec![AXES + 1; world.size()];
     let all = bytes::written::<u64>(op, (AXES + 1) * world.size(), |to| {
-        world.all_gather(bytes::as_bytes(&own), to, &counts, Kind::UInt64).map_err(failed(op))
+        world.all_gather(bytes::as_bytes(&own), to, &counts, DType::UInt64).map_err(failed(op))
     })?;
     Ok(all.chunks(AXES + 1).map(unpacked_shape).collect())
 }
@@ -299,12 +299,12 @@ fn sizes(shapes: &[Vec<usize>]) -> Vec<usize> {
 fn changed<T: Element>(
     op: &'static str,
     elements: &[T],
-    call: impl FnOnce(&mut [u8], Kind) -> backends_world::Result<()>,
+    call: impl FnOnce(&mut [u8], DType) -> backends_world::Result<()>,
 ) -> Result<Vec<T>> {
-    let kind = kind(op, T::DTYPE)?;
+    let dtype = T::DTYPE;
     bytes::written(op, elements.len(), |to| {
         to.copy_from_slice(bytes::as_bytes(elements));
-        call(to, kind).map_err(failed(op))
+        call(to, dtype).map_err(failed(op))
     })
 }
 
@@ -312,7 +312,7 @@ impl Collectives for World {
     fn all_reduce_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>> {
         let op = "all_reduce";
         let own = alike(self, op, b, x)?;
-        shaped(op, b, x.shape(), changed(op, &own, |to, kind| self.all_reduce(to, kind, join))?)
+        shaped(op, b, x.shape(), changed(op, &own, |to, dtype| self.all_reduce(to, dtype, join))?)
     }
 
     fn all_reduce_array_by<B: Arrays, T: Element>(
@@ -323,9 +323,9 @@ impl Collectives for World {
     ) -> Result<B::Array<T>> {
         let op = "all_reduce";
         let own = alike(self, op, b, x)?;
-        let (counts, kind) = (vec![own.len(); self.size()], kind(op, T::DTYPE)?);
+        let (counts, dtype) = (vec![own.len(); self.size()], T::DTYPE);
         let all = bytes::written(op, own.len() * self.size(), |to| {
-            self.all_gather(bytes::as_bytes(&own), to, &counts, kind).map_err(failed(op))
+            self.all_gather(bytes::as_bytes(&own), to, &counts, dtype).map_err(failed(op))
         })?;
         shaped(op, b, x.shape(), crate::tree::joined(all, own.len(), join))
     }
@@ -339,7 +339,7 @@ impl Collectives for World {
     ) -> Result<Option<B::Array<T>>> {
         let op = "reduce";
         let own = alike(self, op, b, x)?;
-        let all = changed(op, &own, |to, kind| self.reduce(to, kind, join, root))?;
+        let all = changed(op, &own, |to, dtype| self.reduce(to, dtype, join, root))?;
         (self.rank() == root).then(|| shaped(op, b, x.shape(), all)).transpose()
     }
 
@@ -353,9 +353,9 @@ impl Collectives for World {
         let op = "reduce_scatter";
         alike(self, op, b, x)?;
         let (own, shapes) = cut(op, b, x, axis, self.size())?;
-        let (counts, kind) = (sizes(&shapes), kind(op, T::DTYPE)?);
+        let (counts, dtype) = (sizes(&shapes), T::DTYPE);
         let mine = bytes::written(op, counts[self.rank()], |to| {
-            self.reduce_scatter(bytes::as_bytes(&own), to, &counts, kind, join).map_err(failed(op))
+            self.reduce_scatter(bytes::as_bytes(&own), to, &counts, dtype, join).map_err(failed(op))
         })?;
         shaped(op, b, &shapes[self.rank()], mine)
     }
@@ -363,13 +363,13 @@ impl Collectives for World {
     fn scan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>> {
         let op = "scan";
         let own = alike(self, op, b, x)?;
-        shaped(op, b, x.shape(), changed(op, &own, |to, kind| self.scan(to, kind, join))?)
+        shaped(op, b, x.shape(), changed(op, &own, |to, dtype| self.scan(to, dtype, join))?)
     }
 
     fn exscan_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, join: Join) -> Result<B::Array<T>> {
         let op = "exscan";
         let own = alike(self, op, b, x)?;
-        shaped(op, b, x.shape(), changed(op, &own, |to, kind| self.exscan(to, kind, join))?)
+        shaped(op, b, x.shape(), changed(op, &own, |to, dtype| self.exscan(to, dtype, join))?)
     }
 
     fn broadcast_array<B: Arrays, T: Element>(
@@ -385,18 +385,18 @@ impl Collectives for World {
         if let Some(x) = given {
             shape = packed_shape(op, x.shape())?;
         }
-        let shape = changed(op, &shape, |to, kind| self.broadcast(to, kind, root))?;
+        let shape = changed(op, &shape, |to, dtype| self.broadcast(to, dtype, root))?;
         if shape[0] == u64::MAX {
             return Err(Error::argument(op, format!("rank {root} must give an array")));
         }
         let shape = unpacked_shape(&shape);
         let own = given.map(|x| b.to_vec(x)).transpose()?;
-        let kind = kind(op, T::DTYPE)?;
+        let dtype = T::DTYPE;
         let all = bytes::written::<T>(op, rules::count(op, &shape, size_of::<T>())?, |to| {
             if let Some(own) = &own {
                 to.copy_from_slice(bytes::as_bytes(own));
             }
-            self.broadcast(to, kind, root).map_err(failed(op))
+            self.broadcast(to, dtype, root).map_err(failed(op))
         })?;
         shaped(op, b, &shape, all)
     }
@@ -404,9 +404,9 @@ impl Collectives for World {
     fn all_gather_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, axis: usize) -> Result<B::Array<T>> {
         let op = "all_gather";
         let shapes = shapes(self, op, x.shape())?;
-        let (counts, own, kind) = (sizes(&shapes), b.to_vec(x)?, kind(op, T::DTYPE)?);
+        let (counts, own, dtype) = (sizes(&shapes), b.to_vec(x)?, T::DTYPE);
         let all = bytes::written::<T>(op, counts.iter().sum(), |to| {
-            self.all_gather(bytes::as_bytes(&own), to, &counts, kind).map_err(failed(op))
+            self.all_gather(bytes::as_bytes(&own), to, &counts, dtype).map_err(failed(op))
         })?;
         joined(op, b, &shapes, axis, &all)
     }
@@ -420,13 +420,13 @@ impl Collectives for World {
     ) -> Result<Option<B::Array<T>>> {
         let op = "gather";
         let shapes = shapes(self, op, x.shape())?;
-        let (counts, own, kind) = (sizes(&shapes), b.to_vec(x)?, kind(op, T::DTYPE)?);
+        let (counts, own, dtype) = (sizes(&shapes), b.to_vec(x)?, T::DTYPE);
         if self.rank() != root {
-            self.gather(bytes::as_bytes(&own), None, &counts, kind, root).map_err(failed(op))?;
+            self.gather(bytes::as_bytes(&own), None, &counts, dtype, root).map_err(failed(op))?;
             return Ok(None);
         }
         let all = bytes::written::<T>(op, counts.iter().sum(), |to| {
-            self.gather(bytes::as_bytes(&own), Some(to), &counts, kind, root).map_err(failed(op))
+            self.gather(bytes::as_bytes(&own), Some(to), &counts, dtype, root).map_err(failed(op))
         })?;
         joined(op, b, &shapes, axis, &all).map(Some)
     }
@@ -444,7 +444,7 @@ impl Collectives for World {
         if let Some(x) = given {
             shape = packed_shape(op, x.shape())?;
         }
-        let shape = changed(op, &shape, |to, kind| self.broadcast(to, kind, root))?;
+        let shape = changed(op, &shape, |to, dtype| self.broadcast(to, dtype, root))?;
         if shape[0] == u64::MAX {
             return Err(Error::argument(op, format!("rank {root} must give an array")));
         }
@@ -455,9 +455,9 @@ impl Collectives for World {
         let counts: Vec<usize> = rows.iter().map(|rows| rows.len() * rest).collect();
         let all = given.map(|x| cut(op, b, x, axis, self.size())).transpose()?;
         let send = all.as_ref().map(|(elements, _)| bytes::as_bytes(elements));
-        let kind = kind(op, T::DTYPE)?;
+        let dtype = T::DTYPE;
         let mine = bytes::written(op, counts[self.rank()], |to| {
-            self.scatter(send, &counts, to, kind, root).map_err(failed(op))
+            self.scatter(send, &counts, to, dtype, root).map_err(failed(op))
         })?;
         own[axis] = rows[self.rank()].len();
         shaped(op, b, &own, mine)
@@ -480,26 +480,26 @@ impl Collectives for World {
             Ok(part)
         };
         let come = all.iter().map(part).collect::<Result<Vec<_>>>()?;
-        let (to, from, kind) = (sizes(&parts), sizes(&come), kind(op, T::DTYPE)?);
+        let (to, from, dtype) = (sizes(&parts), sizes(&come), T::DTYPE);
         let elements = bytes::written::<T>(op, from.iter().sum(), |recv| {
-            self.all_to_all(bytes::as_bytes(&own), &to, recv, &from, kind).map_err(failed(op))
+            self.all_to_all(bytes::as_bytes(&own), &to, recv, &from, dtype).map_err(failed(op))
         })?;
         joined(op, b, &come, join, &elements)
     }
 
     fn send_array<B: Arrays, T: Element>(&self, b: &B, x: &B::Array<T>, to: usize) -> Result<()> {
         let op = "send";
-        let (shape, own, kind) = (packed_shape(op, x.shape())?, b.to_vec(x)?, kind(op, T::DTYPE)?);
-        self.send(bytes::as_bytes(&shape), Kind::UInt64, to).map_err(failed(op))?;
-        self.send(bytes::as_bytes(&own), kind, to).map_err(failed(op))
+        let (shape, own, dtype) = (packed_shape(op, x.shape())?, b.to_vec(x)?, T::DTYPE);
+        self.send(bytes::as_bytes(&shape), DType::UInt64, to).map_err(failed(op))?;
+        self.send(bytes::as_bytes(&own), dtype, to).map_err(failed(op))
     }
 
     fn recv_array<B: Arrays, T: Element>(&self, b: &B, from: usize) -> Result<B::Array<T>> {
         let op = "recv";
-        let shape = bytes::written::<u64>(op, AXES + 1, |to| self.recv(to, Kind::UInt64, from).map_err(failed(op)))?;
-        let (shape, kind) = (unpacked_shape(&shape), kind(op, T::DTYPE)?);
+        let shape = bytes::written::<u64>(op, AXES + 1, |to| self.recv(to, DType::UInt64, from).map_err(failed(op)))?;
+        let (shape, dtype) = (unpacked_shape(&shape), T::DTYPE);
         let count = rules::count(op, &shape, size_of::<T>())?;
-        let elements = bytes::written(op, count, |to| self.recv(to, kind, from).map_err(failed(op)))?;
+        let elements = bytes::written(op, count, |to| self.recv(to, dtype, from).map_err(failed(op)))?;
         shaped(op, b, &shape, elements)
     }
 
@@ -511,7 +511,7 @@ impl Collectives for World {
     ) -> Result<PendingArray<B, T>> {
         let op = "all_reduce";
         let own = b.to_bytes(x)?;
-        let pending = self.start_all_reduce(own, kind(op, T::DTYPE)?, join).map_err(failed(op))?;
+        let pending = self.start_all_reduce(own, T::DTYPE, join).map_err(failed(op))?;
         Ok(PendingArray { b: b.clone(), op, shape: x.shape().to_vec(), pending, of: PhantomData })
     }
 }

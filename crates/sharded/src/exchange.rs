@@ -6,30 +6,8 @@ use backends::{
     Arrays, Backend, DType, Element, Error, HostArray, Result, Slice,
     runtime::{ArrayAttributes, bytes, numpyish::typed::copied, rules},
 };
-use backends_world::{Kind, Tag};
+use backends_world::Tag;
 use ndarray::{Array1, IxDyn};
-
-/// The `Kind` that the communication library uses for a dtype.
-pub fn kind(op: &'static str, dtype: DType) -> Result<Kind> {
-    Ok(match dtype {
-        DType::Bool => Kind::Bool,
-        DType::Int8 => Kind::Int8,
-        DType::Int16 => Kind::Int16,
-        DType::Int32 => Kind::Int32,
-        DType::Int64 => Kind::Int64,
-        DType::UInt8 => Kind::UInt8,
-        DType::UInt16 => Kind::UInt16,
-        DType::UInt32 => Kind::UInt32,
-        DType::UInt64 => Kind::UInt64,
-        DType::Float16 => Kind::Float16,
-        DType::BFloat16 => Kind::BFloat16,
-        DType::Float32 => Kind::Float32,
-        DType::Float64 => Kind::Float64,
-        DType::Complex64 => Kind::Complex64,
-        DType::Complex128 => Kind::Complex128,
-        other => return Err(Error::argument(op, format!("the elements are {other}, which ranks cannot exchange"))),
-    })
-}
 
 /// A tag that identifies an exchange. It consists of the op, the dtype, and lengths that are the same on all ranks.
 fn tag<T: Element>(op: &'static str, lengths: &[usize]) -> Tag {
@@ -118,9 +96,8 @@ impl<B: Backend> Sharded<B> {
             return Ok(Received::there(self.within.gather_linked(op, link, part, counts)?));
         }
         let tag = tag::<T>(op, counts);
-        let mut through = |own: &[u8], to: &mut [u8]| {
-            self.world.all_gather_for(tag, own, to, counts, kind(op, T::DTYPE)?).map_err(failed(op))
-        };
+        let mut through =
+            |own: &[u8], to: &mut [u8]| self.world.all_gather_for(tag, own, to, counts, T::DTYPE).map_err(failed(op));
         let part_alone = std::slice::from_ref(part);
         if let Some(all) = self.within.staged(op, part_alone, counts.iter().sum(), &mut through) {
             return Ok(Received::there(all?));
@@ -147,9 +124,7 @@ impl<B: Backend> Sharded<B> {
         }
         let pieces: Vec<Part<B, T>> = send.iter().flatten().cloned().collect();
         let mut through = |own: &[u8], from: &mut [u8]| {
-            self.world
-                .all_to_all_for(tag::<T>(op, &[]), own, &to, from, counts, kind(op, T::DTYPE)?)
-                .map_err(failed(op))
+            self.world.all_to_all_for(tag::<T>(op, &[]), own, &to, from, counts, T::DTYPE).map_err(failed(op))
         };
         if let Some(all) = self.within.staged(op, &pieces, counts.iter().sum(), &mut through) {
             return Ok(Received::there(all?));
@@ -169,7 +144,7 @@ impl<B: Backend> Sharded<B> {
     pub(crate) fn gather_counted<T: Element>(&self, op: &'static str, own: &[T], counts: &[usize]) -> Result<Vec<T>> {
         let tag = tag::<T>(op, counts);
         bytes::written(op, counts.iter().sum(), |to| {
-            self.world.all_gather_for(tag, bytes::as_bytes(own), to, counts, kind(op, T::DTYPE)?).map_err(failed(op))
+            self.world.all_gather_for(tag, bytes::as_bytes(own), to, counts, T::DTYPE).map_err(failed(op))
         })
     }
 
@@ -186,7 +161,7 @@ impl<B: Backend> Sharded<B> {
         let tag = tag::<T>(op, &[]);
         bytes::written(op, from.iter().sum(), |all| {
             let own = bytes::as_bytes(own);
-            self.world.all_to_all_for(tag, own, to, all, from, kind(op, T::DTYPE)?).map_err(failed(op))
+            self.world.all_to_all_for(tag, own, to, all, from, T::DTYPE).map_err(failed(op))
         })
     }
 

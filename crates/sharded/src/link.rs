@@ -5,7 +5,7 @@ use backends::{
     Backend, Result,
     runtime::link::{Link, Offer, Peers},
 };
-use backends_world::{Kind, World};
+use backends_world::{DType, World};
 use std::sync::Arc;
 
 const OP: &str = "Sharded::with";
@@ -25,7 +25,7 @@ impl Peers for Among<'_> {
     fn all_gather(&self, mine: &[u8]) -> Result<Vec<u8>> {
         let counts = vec![mine.len(); self.size()];
         let mut all = vec![0; mine.len() * self.size()];
-        self.0.all_gather(mine, &mut all, &counts, Kind::UInt8).map_err(failed(OP))?;
+        self.0.all_gather(mine, &mut all, &counts, DType::UInt8).map_err(failed(OP))?;
         Ok(all)
     }
 }

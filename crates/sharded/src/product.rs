@@ -93,13 +93,13 @@ fn broadcast<B: Backend, T: Numeric>(
     root: usize,
 ) -> Result<Part<B, T>> {
     b.agree(op, || format!("a block of {shape:?} of rank {root}"))?;
-    let kind = crate::exchange::kind(op, T::DTYPE)?;
+    let dtype = T::DTYPE;
     let mine = if b.rank() == root { Some(b.within.to_bytes(own)?) } else { None };
     let all = backends::runtime::bytes::written::<T>(op, shape.iter().product(), |to| {
         if let Some(mine) = &mine {
             to.copy_from_slice(mine);
         }
-        b.world.broadcast(to, kind, root).map_err(failed(op))
+        b.world.broadcast(to, dtype, root).map_err(failed(op))
     })?;
     b.within.from_ndarray(shaped(op, shape, all)?)
 }

@@ -238,7 +238,7 @@ fn every_dtype_moves_between_processes() {
         all_dtypes(b);
         // checks that all ranks have reached this point
         let mut passed = [1_i64];
-        b.world().all_reduce(bytes::of_mut(&mut passed), backends_sharded::world::Kind::Int64, Join::Sum).unwrap();
+        b.world().all_reduce(bytes::of_mut(&mut passed), backends_sharded::world::DType::Int64, Join::Sum).unwrap();
         assert_eq!(passed[0], b.world().size() as i64);
         return;
     }

@@ -1,7 +1,7 @@
 //! Mistakes of one rank, which the other ranks must detect. The last rank makes the mistake, unless a comment names
 //! another rank. The other ranks then make calls that would wait for this rank forever.
 
-use backends_world::{Error, Join, Kind, Result, World, bytes};
+use backends_world::{DType, Error, Join, Result, World, bytes};
 use std::{thread, time::Duration};
 
 pub fn make(world: &World, what: &str) -> Result<()> {
@@ -11,7 +11,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
         match what {
             "panic" => panic!("on purpose"),
             "passed-on" => std::panic::resume_unwind(Box::new("from elsewhere".to_owned())),
-            "error" => world.broadcast(&mut [0], Kind::UInt8, 99)?,
+            "error" => world.broadcast(&mut [0], DType::UInt8, 99)?,
             "exit" => std::process::exit(0),
             "exit-of-a-thread" => {
                 // exits while this rank is in a call on another thread
@@ -19,7 +19,7 @@ pub fn make(world: &World, what: &str) -> Result<()> {
                     thread::sleep(Duration::from_millis(100));
                     std::process::exit(0)
                 });
-                world.recv(&mut [0], Kind::UInt8, 0)?;
+                world.recv(&mut [0], DType::UInt8, 0)?;
             }
             "kill" => std::process::abort(),
             // returns, although the other ranks wait for this rank in a collective call, or for its message
@@ -40,14 +40,14 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             }
             "abort" => world.abort(42),
             "diverge" => {
-                world.broadcast(&mut [0; 24], Kind::Float64, 0)?;
+                world.broadcast(&mut [0; 24], DType::Float64, 0)?;
             }
             // sleeps while the other ranks wait for this rank in a barrier
             "timeout" => thread::sleep(Duration::from_secs(20)),
             "drop" => {
                 // unwinds while a call is pending and a group exists
                 let _group = world.group(Some(0), 0)?;
-                let _pending = world.start_recv(8, Kind::Float64, 0)?;
+                let _pending = world.start_recv(8, DType::Float64, 0)?;
                 panic!("on purpose");
             }
             _ => {}
@@ -61,22 +61,22 @@ pub fn make(world: &World, what: &str) -> Result<()> {
             let mut to = ones.clone();
             to[0] += usize::from(rank == last);
             let send = vec![0; to.iter().sum()];
-            world.all_to_all(&send, &to, &mut vec![0; last + 1], &ones, Kind::UInt8)?;
+            world.all_to_all(&send, &to, &mut vec![0; last + 1], &ones, DType::UInt8)?;
         }
         // each rank waits for a message from the next rank, and the last rank for a message from rank 0
         "ring" => world
             .agree("roll", String::new)
-            .and_then(|()| world.recv(&mut [0], Kind::UInt8, (rank + 1) % (last + 1)))?,
+            .and_then(|()| world.recv(&mut [0], DType::UInt8, (rank + 1) % (last + 1)))?,
         "threads" => several_threads(world)?,
         "many" => many_elements(world)?,
         "short-counts" => short_counts(world)?,
-        "leaves-message" => world.recv(&mut [0], Kind::UInt8, last)?,
+        "leaves-message" => world.recv(&mut [0], DType::UInt8, last)?,
         "leaves-in-order" => {
             world.barrier()?;
             thread::sleep(Duration::from_secs(if rank == 0 { 3 } else { 0 }));
             match rank {
-                0 => world.send(&[7], Kind::UInt8, 1)?,
-                _ => world.recv(&mut [0], Kind::UInt8, 0)?,
+                0 => world.send(&[7], DType::UInt8, 1)?,
+                _ => world.recv(&mut [0], DType::UInt8, 0)?,
             }
             println!("rank {rank} came through");
             return Ok(());
@@ -96,7 +96,7 @@ fn several_threads(world: &World) -> Result<()> {
         let call = || -> Result<()> {
             for _ in 0..50 {
                 let mut x = [1_u64];
-                world.all_reduce(bytes::of_mut(&mut x), Kind::UInt64, Join::Sum)?;
+                world.all_reduce(bytes::of_mut(&mut x), DType::UInt64, Join::Sum)?;
                 assert_eq!(x, [world.size() as u64]);
             }
             Ok(())
@@ -110,11 +110,11 @@ fn several_threads(world: &World) -> Result<()> {
 fn many_elements(world: &World) -> Result<()> {
     let n = (1_usize << 31) + 10;
     let mut x = vec![if world.rank() == 0 { 7_u8 } else { 0 }; n];
-    world.broadcast(&mut x, Kind::UInt8, 0)?;
+    world.broadcast(&mut x, DType::UInt8, 0)?;
     assert!(x.iter().all(|element| *element == 7));
     // a reduction that MPI lacks and this crate implements, with the same number of elements
     x.iter_mut().for_each(|element| *element = u8::from(world.rank() == 0));
-    world.all_reduce(&mut x, Kind::Bool, Join::Max)?;
+    world.all_reduce(&mut x, DType::Bool, Join::Max)?;
     assert!(x.iter().all(|element| *element == 1));
     Ok(())
 }
@@ -126,27 +126,27 @@ fn short_counts(world: &World) -> Result<()> {
     let counts = vec![1000; size];
     let (part, mut all) = (vec![0; 1000], vec![0; 1000 * size]);
     let too_many = |call| Err(Error::Count { call, count: 1000 * size });
-    let (is_root, kind) = (world.rank() == 0, Kind::UInt8);
+    let (is_root, dtype) = (world.rank() == 0, DType::UInt8);
     let copy = all.clone();
-    assert_eq!(world.gather(&part, is_root.then_some(&mut all), &counts, kind, 0), too_many("MPI_Gatherv"));
-    assert_eq!(world.scatter(is_root.then_some(&copy), &counts, &mut part.clone(), kind, 0), too_many("MPI_Scatterv"));
-    assert_eq!(world.all_to_all(&copy, &counts, &mut all, &counts, kind), too_many("MPI_Alltoallv"));
-    let pending = world.start_all_reduce(copy, kind, Join::Sum);
+    assert_eq!(world.gather(&part, is_root.then_some(&mut all), &counts, dtype, 0), too_many("MPI_Gatherv"));
+    assert_eq!(world.scatter(is_root.then_some(&copy), &counts, &mut part.clone(), dtype, 0), too_many("MPI_Scatterv"));
+    assert_eq!(world.all_to_all(&copy, &counts, &mut all, &counts, dtype), too_many("MPI_Alltoallv"));
+    let pending = world.start_all_reduce(copy, dtype, Join::Sum);
     assert_eq!(pending.map(drop), too_many("MPI_Iallreduce"));
     // each of the following calls is split into several calls of the library
     let mut recv = all.clone();
-    world.all_gather(&vec![world.rank() as u8; 1000], &mut recv, &counts, kind)?;
+    world.all_gather(&vec![world.rank() as u8; 1000], &mut recv, &counts, dtype)?;
     assert!(recv.chunks(1000).enumerate().all(|(rank, part)| part.iter().all(|element| *element == rank as u8)));
     let mut mine = vec![0; 1000];
-    world.reduce_scatter(&vec![1; 1000 * size], &mut mine, &counts, kind, Join::Sum)?;
+    world.reduce_scatter(&vec![1; 1000 * size], &mut mine, &counts, dtype, Join::Sum)?;
     assert_eq!(mine, vec![size as u8; 1000]);
     let mut x = vec![1.0_f64; 1000];
-    world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Max)?;
-    world.scan(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+    world.all_reduce(bytes::of_mut(&mut x), DType::Float64, Join::Max)?;
+    world.scan(bytes::of_mut(&mut x), DType::Float64, Join::Sum)?;
     assert_eq!(x, vec![(world.rank() + 1) as f64; 1000]);
-    world.broadcast(bytes::of_mut(&mut x), Kind::Float64, size - 1)?;
+    world.broadcast(bytes::of_mut(&mut x), DType::Float64, size - 1)?;
     assert_eq!(x, vec![size as f64; 1000]);
-    world.reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum, size - 1)?;
+    world.reduce(bytes::of_mut(&mut x), DType::Float64, Join::Sum, size - 1)?;
     let expected = if world.rank() == size - 1 { size * size } else { size };
     assert_eq!(x, vec![expected as f64; 1000]);
     Ok(())

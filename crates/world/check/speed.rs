@@ -1,10 +1,10 @@
 //! Measures the time that each call takes.
 
-use backends_world::{Join, Kind, Result, World, bytes};
+use backends_world::{DType, Join, Result, World, bytes};
 use std::time::Instant;
 
 pub fn all(world: &World) -> Result<()> {
-    let (rank, size, kind) = (world.rank(), world.size(), Kind::Float64);
+    let (rank, size, dtype) = (world.rank(), world.size(), DType::Float64);
     if rank == 0 {
         println!("{}, {size} ranks: microseconds a call, least of 5 rounds", world.name());
         println!(
@@ -28,19 +28,19 @@ pub fn all(world: &World) -> Result<()> {
                 best[at] = best[at].min(start.elapsed().as_secs_f64() * 1e6 / rounds as f64);
                 Ok(())
             };
-            time(0, &mut || world.all_reduce(bytes::of_mut(&mut x), kind, Join::Sum))?;
-            time(1, &mut || world.all_gather(bytes::of(&x), bytes::of_mut(&mut all), &whole, kind))?;
+            time(0, &mut || world.all_reduce(bytes::of_mut(&mut x), dtype, Join::Sum))?;
+            time(1, &mut || world.all_gather(bytes::of(&x), bytes::of_mut(&mut all), &whole, dtype))?;
             let turned = &mut all[..part * size];
-            time(2, &mut || world.all_to_all(bytes::of(&x), &parts, bytes::of_mut(turned), &parts, kind))?;
+            time(2, &mut || world.all_to_all(bytes::of(&x), &parts, bytes::of_mut(turned), &parts, dtype))?;
             time(3, &mut || match rank {
                 _ if size == 1 => Ok(()),
                 0 => {
-                    world.send(bytes::of(&x), kind, 1)?;
-                    world.recv(bytes::of_mut(&mut x), kind, 1)
+                    world.send(bytes::of(&x), dtype, 1)?;
+                    world.recv(bytes::of_mut(&mut x), dtype, 1)
                 }
                 1 => {
-                    world.recv(bytes::of_mut(&mut x), kind, 0)?;
-                    world.send(bytes::of(&x), kind, 0)
+                    world.recv(bytes::of_mut(&mut x), dtype, 0)?;
+                    world.send(bytes::of(&x), dtype, 0)
                 }
                 _ => Ok(()),
             })?;

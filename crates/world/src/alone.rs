@@ -1,6 +1,6 @@
 //! The transport of a world with a single rank, which needs no library. Every call returns the rank's own data.
 
-use crate::{Error, Join, Kind, Result, Transport, join};
+use crate::{DType, Error, Join, Result, Transport, join};
 
 /// The transport of a single rank.
 pub(crate) struct Alone;
@@ -18,35 +18,35 @@ impl Transport for Alone {
     fn barrier(&self) -> Result<()> {
         Ok(())
     }
-    fn broadcast(&self, _: &mut [u8], _: Kind, _: usize) -> Result<()> {
+    fn broadcast(&self, _: &mut [u8], _: DType, _: usize) -> Result<()> {
         Ok(())
     }
-    fn all_gather(&self, send: &[u8], recv: &mut [u8], _: &[usize], _: Kind) -> Result<()> {
+    fn all_gather(&self, send: &[u8], recv: &mut [u8], _: &[usize], _: DType) -> Result<()> {
         recv.copy_from_slice(send);
         Ok(())
     }
-    fn all_to_all(&self, send: &[u8], _: &[usize], recv: &mut [u8], _: &[usize], _: Kind) -> Result<()> {
+    fn all_to_all(&self, send: &[u8], _: &[usize], recv: &mut [u8], _: &[usize], _: DType) -> Result<()> {
         recv.copy_from_slice(send);
         Ok(())
     }
-    fn all_reduce(&self, _: &mut [u8], _: Kind, _: Join) -> Result<()> {
+    fn all_reduce(&self, _: &mut [u8], _: DType, _: Join) -> Result<()> {
         Ok(())
     }
-    fn reduce(&self, _: &mut [u8], _: Kind, _: Join, _: usize) -> Result<()> {
+    fn reduce(&self, _: &mut [u8], _: DType, _: Join, _: usize) -> Result<()> {
         Ok(())
     }
-    fn scan(&self, _: &mut [u8], _: Kind, _: Join) -> Result<()> {
+    fn scan(&self, _: &mut [u8], _: DType, _: Join) -> Result<()> {
         Ok(())
     }
-    fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        join::fill_identity(buf, kind, join);
+    fn exscan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        join::fill_identity(buf, dtype, join);
         Ok(())
     }
     // `World` does not call `send` and `recv` here, because there is no other rank
-    fn send(&self, _: &[u8], _: Kind, to: usize) -> Result<()> {
+    fn send(&self, _: &[u8], _: DType, to: usize) -> Result<()> {
         Err(Error::Gone { call: "send", rank: to, why: "there is one rank alone".into() })
     }
-    fn recv(&self, _: &mut [u8], _: Kind, from: usize) -> Result<()> {
+    fn recv(&self, _: &mut [u8], _: DType, from: usize) -> Result<()> {
         Err(Error::Gone { call: "recv", rank: from, why: "there is one rank alone".into() })
     }
     fn split(&self, number: Option<usize>, _: &[usize]) -> Result<Option<Box<dyn Transport>>> {

@@ -3,21 +3,21 @@
 //! The calls of a world take bytes, so that one method serves all dtypes.
 //!
 //! ```
-//! use backends_world::{Join, Kind, World, bytes};
+//! use backends_world::{Join, DType, World, bytes};
 //!
 //! let world = World::alone();
 //! let mut x = [1.0_f64, 2.0];
-//! world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+//! world.all_reduce(bytes::of_mut(&mut x), DType::Float64, Join::Sum)?;
 //! assert_eq!(x, [1.0, 2.0]); // the sum over one rank
 //!
 //! // a bool may only be 0 or 1, so bytes are not written over bools in place
 //! let mut y = bytes::of(&[true, false]).to_vec();
-//! world.all_reduce(&mut y, Kind::Bool, Join::And)?;
+//! world.all_reduce(&mut y, DType::Bool, Join::And)?;
 //! assert_eq!(bytes::to_vec::<bool>(&y), [true, false]);
 //! # Ok::<(), backends_world::Error>(())
 //! ```
 
-use crate::Kind;
+use crate::DType;
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -28,14 +28,14 @@ mod sealed {
 
 /// An element type, which is one of the 15 dtypes.
 pub trait Item: Copy + sealed::Sealed + Send + Sync + 'static {
-    /// The [`Kind`] of the elements of this type.
-    const KIND: Kind;
+    /// The [`DType`] of the elements of this type.
+    const DTYPE: DType;
 
-    /// Reads an element from `KIND.size()` bytes. For [`Kind::Bool`], every byte except 0 is true.
+    /// Reads an element from `DTYPE.size()` bytes. For [`DType::Bool`], every byte except 0 is true.
     #[doc(hidden)]
     fn read(bytes: &[u8]) -> Self;
 
-    /// Writes the element into `KIND.size()` bytes.
+    /// Writes the element into `DTYPE.size()` bytes.
     #[doc(hidden)]
     fn write(self, bytes: &mut [u8]);
 }
@@ -44,11 +44,11 @@ pub trait Item: Copy + sealed::Sealed + Send + Sync + 'static {
 pub trait Plain: Item {}
 
 macro_rules! items {
-    ($($item:ty, $kind:ident;)*) => {$(
+    ($($item:ty, $dtype:ident;)*) => {$(
         impl sealed::Sealed for $item {}
         impl Plain for $item {}
         impl Item for $item {
-            const KIND: Kind = Kind::$kind;
+            const DTYPE: DType = DType::$dtype;
             #[inline(always)]
             fn read(bytes: &[u8]) -> $item {
                 let mut own = [0; size_of::<$item>()];
@@ -68,11 +68,11 @@ items! {
 }
 
 macro_rules! complex_items {
-    ($($part:ty, $kind:ident;)*) => {$(
+    ($($part:ty, $dtype:ident;)*) => {$(
         impl sealed::Sealed for Complex<$part> {}
         impl Plain for Complex<$part> {}
         impl Item for Complex<$part> {
-            const KIND: Kind = Kind::$kind;
+            const DTYPE: DType = DType::$dtype;
             #[inline(always)]
             fn read(bytes: &[u8]) -> Complex<$part> {
                 let (re, im) = bytes.split_at(size_of::<$part>());
@@ -91,7 +91,7 @@ complex_items! { f32, Complex64; f64, Complex128; }
 
 impl sealed::Sealed for bool {}
 impl Item for bool {
-    const KIND: Kind = Kind::Bool;
+    const DTYPE: DType = DType::Bool;
     #[inline(always)]
     fn read(bytes: &[u8]) -> bool {
         bytes[0] != 0
@@ -119,7 +119,7 @@ pub fn of_mut<T: Plain>(elements: &mut [T]) -> &mut [u8] {
 /// Reads elements from bytes, whose address may be unaligned. For bools, every byte except 0 is true. Bytes after the
 /// last complete element are ignored.
 pub fn to_vec<T: Item>(bytes: &[u8]) -> Vec<T> {
-    bytes.chunks_exact(T::KIND.size()).map(T::read).collect()
+    bytes.chunks_exact(T::DTYPE.size()).map(T::read).collect()
 }
 
 #[cfg(test)]
@@ -127,17 +127,17 @@ mod tests {
     use super::*;
 
     fn there_and_back<T: Item + PartialEq + std::fmt::Debug>(elements: &[T]) {
-        assert_eq!(size_of::<T>(), T::KIND.size());
+        assert_eq!(size_of::<T>(), T::DTYPE.size());
         let bytes = of(elements);
-        assert_eq!(bytes.len(), elements.len() * T::KIND.size());
-        assert_eq!(to_vec::<T>(bytes), elements, "{}", T::KIND);
+        assert_eq!(bytes.len(), elements.len() * T::DTYPE.size());
+        assert_eq!(to_vec::<T>(bytes), elements, "{}", T::DTYPE);
         // reads the same bytes from an address that is not aligned
         let mut shifted = vec![0];
         shifted.extend_from_slice(bytes);
         assert_eq!(to_vec::<T>(&shifted[1..]), elements);
-        let mut written = vec![0; T::KIND.size()];
+        let mut written = vec![0; T::DTYPE.size()];
         elements[0].write(&mut written);
-        assert_eq!(written, bytes[..T::KIND.size()]);
+        assert_eq!(written, bytes[..T::DTYPE.size()]);
     }
 
     #[test]

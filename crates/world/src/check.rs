@@ -1,34 +1,38 @@
 //! Checks arguments before a call sends anything, so that all transports have the same rules.
 
-use crate::{Error, Kind, Result};
+use crate::{DType, Error, Result};
 
 fn refuse<T>(call: &'static str, why: String) -> Result<T> {
     Err(Error::Argument { call, why })
 }
 
 /// Checks that the length of a buffer is a whole number of elements.
-pub(crate) fn whole(call: &'static str, name: &str, buf: &[u8], kind: Kind) -> Result<()> {
-    if buf.len().is_multiple_of(kind.size()) {
+pub(crate) fn whole(call: &'static str, name: &str, buf: &[u8], dtype: DType) -> Result<()> {
+    if buf.len().is_multiple_of(dtype.size()) {
         return Ok(());
     }
     refuse(
         call,
         format!(
-            "`{name}` has {} bytes, which is not a whole number of {kind} elements of {} bytes",
+            "`{name}` has {} bytes, which is not a whole number of {dtype} elements of {} bytes",
             buf.len(),
-            kind.size()
+            dtype.size()
         ),
     )
 }
 
 /// Checks that a buffer holds the given number of elements.
-pub(crate) fn length(call: &'static str, name: &str, buf: &[u8], elements: usize, kind: Kind) -> Result<()> {
-    if elements.checked_mul(kind.size()) == Some(buf.len()) {
+pub(crate) fn length(call: &'static str, name: &str, buf: &[u8], elements: usize, dtype: DType) -> Result<()> {
+    if elements.checked_mul(dtype.size()) == Some(buf.len()) {
         return Ok(());
     }
     refuse(
         call,
-        format!("`{name}` has {} bytes, but must have {elements} {kind} elements of {} bytes", buf.len(), kind.size()),
+        format!(
+            "`{name}` has {} bytes, but must have {elements} {dtype} elements of {} bytes",
+            buf.len(),
+            dtype.size()
+        ),
     )
 }
 
@@ -68,11 +72,11 @@ pub(crate) fn own_part(to: &[usize], from: &[usize], rank: usize) -> Result<()> 
 }
 
 /// Allocates zeros for the elements of a result; an error if there is not enough memory.
-pub(crate) fn room(call: &'static str, elements: usize, kind: Kind) -> Result<Vec<u8>> {
-    let bytes = elements.checked_mul(kind.size()).filter(|bytes| *bytes <= isize::MAX as usize);
+pub(crate) fn room(call: &'static str, elements: usize, dtype: DType) -> Result<Vec<u8>> {
+    let bytes = elements.checked_mul(dtype.size()).filter(|bytes| *bytes <= isize::MAX as usize);
     // `try_reserve` comes first, because allocating a vector of zeros without enough memory would end the process
     match bytes.filter(|bytes| Vec::<u8>::new().try_reserve_exact(*bytes).is_ok()) {
         Some(bytes) => Ok(vec![0; bytes]),
-        None => refuse(call, format!("{elements} {kind} elements are more than memory can hold")),
+        None => refuse(call, format!("{elements} {dtype} elements are more than memory can hold")),
     }
 }

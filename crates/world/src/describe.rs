@@ -1,55 +1,55 @@
 //! Describes calls as text. Ranks compare these texts, and errors contain them.
 
-use crate::{Join, Kind};
+use crate::{DType, Join};
 
 /// Returns a text such as `3 float64`.
-pub(crate) fn elements(bytes: usize, kind: Kind) -> String {
-    format!("{} {kind}", bytes / kind.size())
+pub(crate) fn elements(bytes: usize, dtype: DType) -> String {
+    format!("{} {dtype}", bytes / dtype.size())
 }
 
 /// Returns a text such as `broadcast of 3 float64 from rank 0`.
-pub(crate) fn broadcast(bytes: usize, kind: Kind, root: usize) -> String {
-    format!("broadcast of {} from rank {root}", elements(bytes, kind))
+pub(crate) fn broadcast(bytes: usize, dtype: DType, root: usize) -> String {
+    format!("broadcast of {} from rank {root}", elements(bytes, dtype))
 }
 
 /// Returns a text such as `all_gather of [1, 2] float64`.
-pub(crate) fn all_gather(counts: &[usize], kind: Kind) -> String {
-    format!("all_gather of {counts:?} {kind}")
+pub(crate) fn all_gather(counts: &[usize], dtype: DType) -> String {
+    format!("all_gather of {counts:?} {dtype}")
 }
 
 /// Returns a text such as `gather of [1, 2] float64 to rank 0`.
-pub(crate) fn gather(counts: &[usize], kind: Kind, root: usize) -> String {
-    format!("gather of {counts:?} {kind} to rank {root}")
+pub(crate) fn gather(counts: &[usize], dtype: DType, root: usize) -> String {
+    format!("gather of {counts:?} {dtype} to rank {root}")
 }
 
 /// Returns a text such as `scatter of [1, 2] float64 from rank 0`.
-pub(crate) fn scatter(counts: &[usize], kind: Kind, root: usize) -> String {
-    format!("scatter of {counts:?} {kind} from rank {root}")
+pub(crate) fn scatter(counts: &[usize], dtype: DType, root: usize) -> String {
+    format!("scatter of {counts:?} {dtype} from rank {root}")
 }
 
 /// Returns a text such as `all_to_all of float64`. It has no counts, because the counts differ between ranks.
-pub(crate) fn all_to_all(kind: Kind) -> String {
-    format!("all_to_all of {kind}")
+pub(crate) fn all_to_all(dtype: DType) -> String {
+    format!("all_to_all of {dtype}")
 }
 
 /// Returns a text such as `all_reduce (sum) of 3 float64`.
-pub(crate) fn all_reduce(bytes: usize, kind: Kind, join: Join) -> String {
-    format!("all_reduce ({join}) of {}", elements(bytes, kind))
+pub(crate) fn all_reduce(bytes: usize, dtype: DType, join: Join) -> String {
+    format!("all_reduce ({join}) of {}", elements(bytes, dtype))
 }
 
 /// Returns a text such as `reduce (sum) of 3 float64 to rank 0`.
-pub(crate) fn reduce(bytes: usize, kind: Kind, join: Join, root: usize) -> String {
-    format!("reduce ({join}) of {} to rank {root}", elements(bytes, kind))
+pub(crate) fn reduce(bytes: usize, dtype: DType, join: Join, root: usize) -> String {
+    format!("reduce ({join}) of {} to rank {root}", elements(bytes, dtype))
 }
 
 /// Returns a text such as `reduce_scatter (sum) of [1, 2] float64`.
-pub(crate) fn reduce_scatter(counts: &[usize], kind: Kind, join: Join) -> String {
-    format!("reduce_scatter ({join}) of {counts:?} {kind}")
+pub(crate) fn reduce_scatter(counts: &[usize], dtype: DType, join: Join) -> String {
+    format!("reduce_scatter ({join}) of {counts:?} {dtype}")
 }
 
 /// Returns a text such as `scan (sum) of 3 float64`.
-pub(crate) fn scan(call: &str, bytes: usize, kind: Kind, join: Join) -> String {
-    format!("{call} ({join}) of {}", elements(bytes, kind))
+pub(crate) fn scan(call: &str, bytes: usize, dtype: DType, join: Join) -> String {
+    format!("{call} ({join}) of {}", elements(bytes, dtype))
 }
 
 /// The first pair of ranks whose counts in an all-to-all call do not match; `None` if all counts match.

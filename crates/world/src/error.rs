@@ -1,6 +1,6 @@
 //! The error type of this crate.
 
-use crate::{Join, Kind};
+use crate::{DType, Join};
 use std::fmt;
 
 /// The result of a call.
@@ -51,10 +51,10 @@ pub enum Error {
         /// The reason why the argument is wrong.
         why: String,
     },
-    /// Elements of this kind cannot be joined by this operation.
+    /// Elements of this dtype cannot be joined by this operation.
     NoJoin {
-        /// The kind of the elements.
-        kind: Kind,
+        /// The dtype of the elements.
+        dtype: DType,
         /// The operation.
         join: Join,
     },
@@ -125,7 +125,7 @@ impl fmt::Display for Error {
             Error::Abi { path, why } => write!(f, "{path}: {why}"),
             Error::Mpi { call, message } => write!(f, "{call}: {message}"),
             Error::Argument { call, why } => write!(f, "{call}: {why}"),
-            Error::NoJoin { kind, join } => write!(f, "there is no {join} of {kind} elements"),
+            Error::NoJoin { dtype, join } => write!(f, "there is no {join} of {dtype} elements"),
             Error::Count { call, count } => write!(f, "{call}: {count} elements are more than this library can count"),
             Error::Diverged { mine, theirs, rank } => {
                 write!(f, "ranks diverged: this one calls {mine}, rank {rank} calls {theirs}")

@@ -1,6 +1,6 @@
 //! The elementwise operations of reductions, such as sum and maximum. All transports use these definitions.
 
-use crate::{Error, Join, Kind, Result, bytes::Item};
+use crate::{DType, Error, Join, Result, bytes::Item};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -111,45 +111,47 @@ impl Joined for bool {
     }
 }
 
-/// Returns an error if the join does not exist for this kind.
-pub(crate) fn check(kind: Kind, join: Join) -> Result<()> {
-    let there = match (kind, join) {
-        (Kind::Bool, _) => true,
+/// Returns an error if the join does not exist for this dtype.
+pub(crate) fn check(dtype: DType, join: Join) -> Result<()> {
+    let there = match (dtype, join) {
+        (DType::Bool, _) => true,
         (_, Join::And | Join::Or) => false,
-        (Kind::Complex64 | Kind::Complex128, Join::Max | Join::Min) => false,
-        _ => true,
+        (DType::Complex64 | DType::Complex128, Join::Max | Join::Min) => false,
+        _ => DType::ALL.contains(&dtype),
     };
-    if there { Ok(()) } else { Err(Error::NoJoin { kind, join }) }
+    if there { Ok(()) } else { Err(Error::NoJoin { dtype, join }) }
 }
 
 /// Computes `into[i] = with[i] join into[i]`, where `with` are the elements of lower ranks. Both buffers have the same
 /// number of elements of type `T`.
 pub(crate) fn join_elements<T: Joined, const J: u8>(with: &[u8], into: &mut [u8]) {
-    let size = T::KIND.size();
+    let size = T::DTYPE.size();
     for (b, a) in into.chunks_exact_mut(size).zip(with.chunks_exact(size)) {
         T::join::<J>(T::read(a), T::read(b)).write(b);
     }
 }
 
-/// Calls a generic function with the Rust type of a kind: `of_kind!(kind, T => f::<T>(x))`.
-macro_rules! of_kind {
-    ($kind:expr, $t:ident => $call:expr) => {
-        of_kind!(@arms $kind, $t, $call, Bool bool, Int8 i8, Int16 i16, Int32 i32, Int64 i64, UInt8 u8, UInt16 u16, UInt32 u32,
+/// Calls a generic function with the Rust type of a dtype: `of_dtype!(dtype, T => f::<T>(x))`.
+macro_rules! of_dtype {
+    ($dtype:expr, $t:ident => $call:expr) => {
+        of_dtype!(@arms $dtype, $t, $call, Bool bool, Int8 i8, Int16 i16, Int32 i32, Int64 i64, UInt8 u8, UInt16 u16, UInt32 u32,
             UInt64 u64, Float16 half::f16, BFloat16 half::bf16, Float32 f32, Float64 f64,
             Complex64 num_complex::Complex<f32>, Complex128 num_complex::Complex<f64>)
     };
-    (@arms $kind:expr, $t:ident, $call:expr, $($name:ident $type:ty),*) => {
-        match $kind {
-            $($crate::Kind::$name => {
+    (@arms $dtype:expr, $t:ident, $call:expr, $($name:ident $type:ty),*) => {
+        match $dtype {
+            $($crate::DType::$name => {
                 type $t = $type;
                 $call
             })*
+            // a dtype without joins, which `check` refuses
+            _ => {}
         }
     };
 }
 
-/// Joins two buffers like [`join_elements`], for a kind known at run time. The caller has checked that the join exists.
-pub(crate) fn join_bytes(with: &[u8], into: &mut [u8], kind: Kind, join: Join) {
+/// Joins two buffers like [`join_elements`], for a dtype known at run time. The caller has checked that the join exists.
+pub(crate) fn join_bytes(with: &[u8], into: &mut [u8], dtype: DType, join: Join) {
     fn go<T: Joined>(with: &[u8], into: &mut [u8], join: Join) {
         match join {
             Join::Sum => join_elements::<T, SUM>(with, into),
@@ -160,15 +162,15 @@ pub(crate) fn join_bytes(with: &[u8], into: &mut [u8], kind: Kind, join: Join) {
             Join::Or => join_elements::<T, OR>(with, into),
         }
     }
-    of_kind!(kind, T => go::<T>(with, into, join));
+    of_dtype!(dtype, T => go::<T>(with, into, join));
 }
 
 /// Fills a buffer with the identity of the join.
-pub(crate) fn fill_identity(buf: &mut [u8], kind: Kind, join: Join) {
+pub(crate) fn fill_identity(buf: &mut [u8], dtype: DType, join: Join) {
     fn go<T: Joined>(buf: &mut [u8], join: Join) {
-        buf.chunks_exact_mut(T::KIND.size()).for_each(|element| T::identity(join).write(element));
+        buf.chunks_exact_mut(T::DTYPE.size()).for_each(|element| T::identity(join).write(element));
     }
-    of_kind!(kind, T => go::<T>(buf, join));
+    of_dtype!(dtype, T => go::<T>(buf, join));
 }
 
 #[cfg(test)]
@@ -178,19 +180,19 @@ mod tests {
 
     fn joined<T: Joined>(a: T, b: T, join: Join) -> T {
         let mut into = bytes::of(&[b]).to_vec();
-        join_bytes(bytes::of(&[a]), &mut into, T::KIND, join);
+        join_bytes(bytes::of(&[a]), &mut into, T::DTYPE, join);
         T::read(&into)
     }
 
     #[test]
     fn identities_change_nothing() {
         fn of<T: Joined + PartialEq + std::fmt::Debug>(values: &[T]) {
-            for join in Join::ALL.into_iter().filter(|join| check(T::KIND, *join).is_ok()) {
+            for join in Join::ALL.into_iter().filter(|join| check(T::DTYPE, *join).is_ok()) {
                 for &value in values {
-                    let mut identity = vec![0; T::KIND.size()];
-                    fill_identity(&mut identity, T::KIND, join);
+                    let mut identity = vec![0; T::DTYPE.size()];
+                    fill_identity(&mut identity, T::DTYPE, join);
                     let result = joined(T::read(&identity), value, join);
-                    assert_eq!(bytes::of(&[result]), bytes::of(&[value]), "{join} of {}", T::KIND);
+                    assert_eq!(bytes::of(&[result]), bytes::of(&[value]), "{join} of {}", T::DTYPE);
                 }
             }
         }
@@ -231,8 +233,8 @@ mod tests {
 
     #[test]
     fn some_reductions_do_not_exist() {
-        assert_eq!(check(Kind::Complex64, Join::Max), Err(Error::NoJoin { kind: Kind::Complex64, join: Join::Max }));
-        assert!(check(Kind::Int32, Join::And).is_err() && check(Kind::Float64, Join::Or).is_err());
-        assert!(Join::ALL.into_iter().all(|join| check(Kind::Bool, join).is_ok()));
+        assert_eq!(check(DType::Complex64, Join::Max), Err(Error::NoJoin { dtype: DType::Complex64, join: Join::Max }));
+        assert!(check(DType::Int32, Join::And).is_err() && check(DType::Float64, Join::Or).is_err());
+        assert!(Join::ALL.into_iter().all(|join| check(DType::Bool, join).is_ok()));
     }
 }

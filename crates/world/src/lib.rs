@@ -16,12 +16,12 @@
 //! ```
 //!
 //! ```no_run
-//! use backends_world::{Join, Kind, Result, World, bytes, run};
+//! use backends_world::{Join, DType, Result, World, bytes, run};
 //!
 //! fn main() {
 //!     run(|world: &World| -> Result<()> {
 //!         let mut x = [world.rank() as f64];
-//!         world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+//!         world.all_reduce(bytes::of_mut(&mut x), DType::Float64, Join::Sum)?;
 //!         println!("rank {} of {}: the sum is {}", world.rank(), world.size(), x[0]);
 //!         Ok(())
 //!     })
@@ -42,18 +42,18 @@
 //! | `WORLD_TESTS=1` | ranks may end by `exit`, as test harnesses do, and MPI is then finalised |
 //!
 //! # Buffers
-//! A buffer is a slice of bytes that holds elements of one [`Kind`]. Counts are numbers of elements, not of bytes.
+//! A buffer is a slice of bytes that holds elements of one [`DType`]. Counts are numbers of elements, not of bytes.
 //! [`bytes`] views slices of elements as bytes.
 //!
 //! ```
-//! use backends_world::{Kind, World, bytes};
+//! use backends_world::{DType, World, bytes};
 //!
 //! let world = World::alone();
 //! let mut all = [0_i32; 3];
-//! world.all_gather(bytes::of(&[1, 2, 3]), bytes::of_mut(&mut all), &[3], Kind::Int32)?;
+//! world.all_gather(bytes::of(&[1, 2, 3]), bytes::of_mut(&mut all), &[3], DType::Int32)?;
 //! assert_eq!(all, [1, 2, 3]);
 //!
-//! let pending = world.start_broadcast(bytes::of(&[1.5_f64]).to_vec(), Kind::Float64, 0)?;
+//! let pending = world.start_broadcast(bytes::of(&[1.5_f64]).to_vec(), DType::Float64, 0)?;
 //! // .. work that does not need the result ..
 //! assert_eq!(bytes::to_vec::<f64>(&pending.wait()?), [1.5]);
 //!
@@ -67,10 +67,10 @@ mod board;
 pub mod bytes;
 mod check;
 mod describe;
+mod dtype;
 mod environment;
 mod error;
 mod join;
-mod kind;
 pub mod mpi;
 mod pending;
 pub mod plan;
@@ -84,8 +84,9 @@ pub mod transport;
 mod watch;
 mod world;
 
+pub use backend_core::DType;
+pub use dtype::Join;
 pub use error::{Error, Result};
-pub use kind::{Join, Kind};
 pub use pending::Pending;
 pub use run::run;
 pub use tagged::Tag;

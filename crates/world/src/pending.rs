@@ -1,6 +1,6 @@
 //! Calls that are started now and waited for later.
 
-use crate::{Join, Kind, Request, Result, World, check, describe, queue, transport::Start, watch::Call};
+use crate::{DType, Join, Request, Result, World, check, describe, queue, transport::Start, watch::Call};
 
 /// A started call and its buffers. [`wait`](Pending::wait) returns its result.
 ///
@@ -17,7 +17,7 @@ enum Work {
     /// A call that the transport has started.
     Request(Box<dyn Request>),
     /// A receive of a message that this rank sends to itself; `number` identifies the message.
-    Own { number: u64, buf: Vec<u8>, kind: Kind },
+    Own { number: u64, buf: Vec<u8>, dtype: DType },
     /// A finished call, with its result.
     Done(Vec<u8>),
     /// The result has been returned.
@@ -37,77 +37,77 @@ impl World {
     }
 
     /// Starts a [`broadcast`](World::broadcast). The buffers of all ranks must have the same length.
-    pub fn start_broadcast(&self, buf: Vec<u8>, kind: Kind, root: usize) -> Result<Pending> {
-        check::whole("broadcast", "buf", &buf, kind)?;
+    pub fn start_broadcast(&self, buf: Vec<u8>, dtype: DType, root: usize) -> Result<Pending> {
+        check::whole("broadcast", "buf", &buf, dtype)?;
         check::rank("broadcast", "root", root, self.size())?;
-        self.compare(|| format!("start_{}", describe::broadcast(buf.len(), kind, root)))?;
+        self.compare(|| format!("start_{}", describe::broadcast(buf.len(), dtype, root)))?;
         let bytes = if self.rank() == root { buf.len() } else { 0 };
-        self.start(Call::StartBroadcast, bytes, Start::Broadcast { buf, kind, root })
+        self.start(Call::StartBroadcast, bytes, Start::Broadcast { buf, dtype, root })
     }
 
     /// Starts an [`all_gather`](World::all_gather).
-    pub fn start_all_gather(&self, send: Vec<u8>, counts: &[usize], kind: Kind) -> Result<Pending> {
+    pub fn start_all_gather(&self, send: Vec<u8>, counts: &[usize], dtype: DType) -> Result<Pending> {
         let sum = check::counts("all_gather", "counts", counts, self.size())?;
-        check::length("all_gather", "send", &send, counts[self.rank()], kind)?;
-        let recv = check::room("all_gather", sum, kind)?;
-        self.compare(|| format!("start_{}", describe::all_gather(counts, kind)))?;
-        self.start(Call::StartAllGather, send.len(), Start::AllGather { send, recv, counts: counts.to_vec(), kind })
+        check::length("all_gather", "send", &send, counts[self.rank()], dtype)?;
+        let recv = check::room("all_gather", sum, dtype)?;
+        self.compare(|| format!("start_{}", describe::all_gather(counts, dtype)))?;
+        self.start(Call::StartAllGather, send.len(), Start::AllGather { send, recv, counts: counts.to_vec(), dtype })
     }
 
     /// Starts an [`all_to_all`](World::all_to_all).
-    pub fn start_all_to_all(&self, send: Vec<u8>, to: &[usize], from: &[usize], kind: Kind) -> Result<Pending> {
-        self.check_all_to_all(&send, to, from, kind)?;
-        let recv = check::room("all_to_all", from.iter().sum(), kind)?;
-        self.compare(|| format!("start_{}", describe::all_to_all(kind)))?;
+    pub fn start_all_to_all(&self, send: Vec<u8>, to: &[usize], from: &[usize], dtype: DType) -> Result<Pending> {
+        self.check_all_to_all(&send, to, from, dtype)?;
+        let recv = check::room("all_to_all", from.iter().sum(), dtype)?;
+        self.compare(|| format!("start_{}", describe::all_to_all(dtype)))?;
         self.compare_counts(to, from)?;
-        let bytes = send.len() - to[self.rank()] * kind.size();
+        let bytes = send.len() - to[self.rank()] * dtype.size();
         self.start(
             Call::StartAllToAll,
             bytes,
-            Start::AllToAll { send, to: to.to_vec(), recv, from: from.to_vec(), kind },
+            Start::AllToAll { send, to: to.to_vec(), recv, from: from.to_vec(), dtype },
         )
     }
 
     /// Starts an [`all_reduce`](World::all_reduce).
-    pub fn start_all_reduce(&self, buf: Vec<u8>, kind: Kind, join: Join) -> Result<Pending> {
-        self.check_reduction("all_reduce", &buf, kind, join)?;
-        self.compare(|| format!("start_{}", describe::all_reduce(buf.len(), kind, join)))?;
-        self.start(Call::StartAllReduce, buf.len(), Start::AllReduce { buf, kind, join })
+    pub fn start_all_reduce(&self, buf: Vec<u8>, dtype: DType, join: Join) -> Result<Pending> {
+        self.check_reduction("all_reduce", &buf, dtype, join)?;
+        self.compare(|| format!("start_{}", describe::all_reduce(buf.len(), dtype, join)))?;
+        self.start(Call::StartAllReduce, buf.len(), Start::AllReduce { buf, dtype, join })
     }
 
     /// Starts a [`reduce_scatter`](World::reduce_scatter).
-    pub fn start_reduce_scatter(&self, send: Vec<u8>, counts: &[usize], kind: Kind, join: Join) -> Result<Pending> {
-        self.check_reduce_scatter(&send, counts, kind, join)?;
-        let recv = check::room("reduce_scatter", counts[self.rank()], kind)?;
-        self.compare(|| format!("start_{}", describe::reduce_scatter(counts, kind, join)))?;
+    pub fn start_reduce_scatter(&self, send: Vec<u8>, counts: &[usize], dtype: DType, join: Join) -> Result<Pending> {
+        self.check_reduce_scatter(&send, counts, dtype, join)?;
+        let recv = check::room("reduce_scatter", counts[self.rank()], dtype)?;
+        self.compare(|| format!("start_{}", describe::reduce_scatter(counts, dtype, join)))?;
         self.start(
             Call::StartReduceScatter,
             send.len(),
-            Start::ReduceScatter { send, recv, counts: counts.to_vec(), kind, join },
+            Start::ReduceScatter { send, recv, counts: counts.to_vec(), dtype, join },
         )
     }
 
     /// Starts a [`send`](World::send). Not collective.
-    pub fn start_send(&self, buf: Vec<u8>, kind: Kind, to: usize) -> Result<Pending> {
-        check::whole("send", "buf", &buf, kind)?;
+    pub fn start_send(&self, buf: Vec<u8>, dtype: DType, to: usize) -> Result<Pending> {
+        check::whole("send", "buf", &buf, dtype)?;
         check::rank("send", "to", to, self.size())?;
         if to == self.rank() {
-            self.own().send(buf.clone(), kind);
+            self.own().send(buf.clone(), dtype);
             return Ok(Pending::new(self, Call::StartSend, Work::Done(buf)));
         }
-        self.start(Call::StartSend, buf.len(), Start::Send { buf, kind, to })
+        self.start(Call::StartSend, buf.len(), Start::Send { buf, dtype, to })
     }
 
     /// Starts a [`recv`](World::recv) of `elements` elements. Not collective. Several receives from one rank get its
     /// messages in the order in which the receives were started.
-    pub fn start_recv(&self, elements: usize, kind: Kind, from: usize) -> Result<Pending> {
+    pub fn start_recv(&self, elements: usize, dtype: DType, from: usize) -> Result<Pending> {
         check::rank("recv", "from", from, self.size())?;
-        let buf = check::room("recv", elements, kind)?;
+        let buf = check::room("recv", elements, dtype)?;
         if from == self.rank() {
             let number = self.own().ask();
-            return Ok(Pending::new(self, Call::StartRecv, Work::Own { number, buf, kind }));
+            return Ok(Pending::new(self, Call::StartRecv, Work::Own { number, buf, dtype }));
         }
-        self.start(Call::StartRecv, 0, Start::Recv { buf, kind, from })
+        self.start(Call::StartRecv, 0, Start::Recv { buf, dtype, from })
     }
 }
 
@@ -144,9 +144,9 @@ impl Pending {
     fn finish(&mut self) -> Result<Vec<u8>> {
         match std::mem::replace(&mut self.work, Work::Taken) {
             Work::Request(request) => self.world.wait_for(self.call, |transport| request.wait(transport)),
-            Work::Own { number, mut buf, kind } => {
+            Work::Own { number, mut buf, dtype } => {
                 let message = self.world.own().take(number).ok_or_else(|| self.world.nothing_of_own())?;
-                queue::deliver(message, &mut buf, kind, self.world.rank())?;
+                queue::deliver(message, &mut buf, dtype, self.world.rank())?;
                 Ok(buf)
             }
             Work::Done(buf) => Ok(buf),

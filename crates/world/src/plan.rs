@@ -3,10 +3,10 @@
 //!
 //! One of the simulated ranks runs the program, with its own part of the arrays. Data from other ranks are replaced by
 //! the elements that this rank sends, repeated as often as necessary. If this rank sends nothing, floats are replaced
-//! by ones, and elements of other kinds by zeros. A program whose control flow depends on values may therefore behave
+//! by ones, and elements of other dtypes by zeros. A program whose control flow depends on values may therefore behave
 //! differently from a real run.
 
-use crate::{Error, Join, Kind, Result, Transport, World, join};
+use crate::{DType, Error, Join, Result, Transport, World, dtype::is_float, join};
 use std::{
     collections::BTreeMap,
     fmt,
@@ -99,11 +99,11 @@ impl World {
     /// The plan records, for each op, the amount of data that would be sent.
     ///
     /// ```
-    /// use backends_world::{Join, Kind, World, bytes};
+    /// use backends_world::{Join, DType, World, bytes};
     ///
     /// let (world, plan) = World::plan(1024);
     /// let mut x = vec![0.0_f64; 1000];
-    /// world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+    /// world.all_reduce(bytes::of_mut(&mut x), DType::Float64, Join::Sum)?;
     /// let seconds = plan.report().total().seconds(2e-6, 10e9); // 2 microseconds a message, 10 GB/s
     /// assert!(seconds < 1e-3);
     /// # Ok::<(), backends_world::Error>(())
@@ -163,14 +163,14 @@ impl Plan {
 
 /// Fills `recv`, because no other rank sends data. `counts` are the numbers of elements of the parts of `recv`. A part
 /// is filled with `own` if `own` has the length of the part, and otherwise with `all`, repeated from its beginning. If
-/// `own` or `all` is needed but empty, floats are filled with ones, and other kinds with zeros.
-fn fill(recv: &mut [u8], own: &[u8], all: &[u8], counts: &[usize], kind: Kind) {
+/// `own` or `all` is needed but empty, floats are filled with ones, and other dtypes with zeros.
+fn fill(recv: &mut [u8], own: &[u8], all: &[u8], counts: &[usize], dtype: DType) {
     let mut at = 0;
-    for len in counts.iter().map(|count| count * kind.size()) {
+    for len in counts.iter().map(|count| count * dtype.size()) {
         let part = &mut recv[at..at + len];
         let from = if len == own.len() { own } else { all };
-        if from.is_empty() && kind.is_float() {
-            join::fill_identity(part, kind, Join::Prod);
+        if from.is_empty() && is_float(dtype) {
+            join::fill_identity(part, dtype, Join::Prod);
         } else if from.is_empty() {
             part.fill(0);
         } else {
@@ -201,45 +201,45 @@ impl Transport for Plan {
         self.record().op = op.into();
     }
 
-    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], dtype: DType) -> Result<()> {
         let start: usize = to[..self.rank].iter().sum();
-        let own = &send[start * kind.size()..(start + to[self.rank]) * kind.size()];
+        let own = &send[start * dtype.size()..(start + to[self.rank]) * dtype.size()];
         let others = |counts: &[usize]| counts.iter().sum::<usize>() - counts[self.rank];
         let messages = (0..self.size).filter(|&r| r != self.rank && to[r] + from[r] > 0).count();
-        self.note_call("all_to_all", messages, others(to) * kind.size(), others(from) * kind.size());
-        fill(recv, own, send, from, kind);
+        self.note_call("all_to_all", messages, others(to) * dtype.size(), others(from) * dtype.size());
+        fill(recv, own, send, from, dtype);
         Ok(())
     }
 
-    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
-        let others = (counts.iter().sum::<usize>() - counts[self.rank]) * kind.size();
+    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], dtype: DType) -> Result<()> {
+        let others = (counts.iter().sum::<usize>() - counts[self.rank]) * dtype.size();
         // counts the traffic of an exchange in which each rank passes on all data that it has received: the data on a
         // rank double with each message
         self.note_call("all_gather", self.steps(), others, others);
-        fill(recv, send, send, counts, kind);
+        fill(recv, send, send, counts, dtype);
         Ok(())
     }
 
-    fn broadcast(&self, buf: &mut [u8], _: Kind, root: usize) -> Result<()> {
+    fn broadcast(&self, buf: &mut [u8], _: DType, root: usize) -> Result<()> {
         let is_root = self.rank == root;
         self.note_call("broadcast", self.steps(), buf.len(), if is_root { 0 } else { buf.len() });
         Ok(())
     }
 
-    fn all_reduce(&self, buf: &mut [u8], _: Kind, _: Join) -> Result<()> {
+    fn all_reduce(&self, buf: &mut [u8], _: DType, _: Join) -> Result<()> {
         self.note_call("all_reduce", 2 * self.steps(), 2 * buf.len(), 2 * buf.len());
         Ok(())
     }
 
-    fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+    fn exscan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
         self.note_call("exscan", self.steps(), buf.len(), buf.len());
         if self.rank == 0 {
-            join::fill_identity(buf, kind, join);
+            join::fill_identity(buf, dtype, join);
         }
         Ok(())
     }
 
-    fn scan(&self, buf: &mut [u8], _: Kind, _: Join) -> Result<()> {
+    fn scan(&self, buf: &mut [u8], _: DType, _: Join) -> Result<()> {
         self.note_call("scan", self.steps(), buf.len(), buf.len());
         Ok(())
     }
@@ -249,12 +249,12 @@ impl Transport for Plan {
         Ok(())
     }
 
-    fn send(&self, buf: &[u8], _: Kind, _: usize) -> Result<()> {
+    fn send(&self, buf: &[u8], _: DType, _: usize) -> Result<()> {
         self.note_call("send", 1, buf.len(), 0);
         Ok(())
     }
 
-    fn recv(&self, buf: &mut [u8], _: Kind, _: usize) -> Result<()> {
+    fn recv(&self, buf: &mut [u8], _: DType, _: usize) -> Result<()> {
         self.note_call("recv", 1, 0, buf.len());
         buf.fill(0);
         Ok(())
@@ -290,11 +290,11 @@ mod tests {
         assert_eq!((world.rank(), world.size()), (4, 8));
         let mut all = [0_i32; 8];
         world.agree("sum", String::new).unwrap();
-        world.all_gather(bytes::of(&[7_i32]), bytes::of_mut(&mut all), &[1; 8], Kind::Int32).unwrap();
+        world.all_gather(bytes::of(&[7_i32]), bytes::of_mut(&mut all), &[1; 8], DType::Int32).unwrap();
         assert_eq!(all, [7; 8], "what others give is taken to be the same");
         let (mut recv, to) = ([1.5_f64; 3], [0, 0, 0, 2, 1, 2, 0, 0]);
         let from = [0, 0, 0, 1, 1, 1, 0, 0];
-        world.all_to_all(bytes::of(&[1.0_f64; 5]), &to, bytes::of_mut(&mut recv), &from, Kind::Float64).unwrap();
+        world.all_to_all(bytes::of(&[1.0_f64; 5]), &to, bytes::of_mut(&mut recv), &from, DType::Float64).unwrap();
         assert_eq!(recv, [1.0; 3], "what comes is not what a real run would bring, but numbers like its own");
         let report = plan.report();
         assert_eq!(report.ops[0].0, "all_to_all");

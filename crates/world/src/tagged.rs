@@ -4,7 +4,7 @@
 //! In a short exchange, a tag precedes each part of the message. For a long exchange, the tags are sent before it in a
 //! separate message. The tags take almost no time compared with the exchange.
 
-use crate::{Error, Kind, Result, Transport};
+use crate::{DType, Error, Result, Transport};
 
 /// Maximum size in bytes of an all-gather (all parts together) whose parts carry tags.
 const SHORT: usize = 8 << 10;
@@ -57,19 +57,19 @@ impl Tag {
         send: &[u8],
         recv: &mut [u8],
         counts: &[usize],
-        kind: Kind,
+        dtype: DType,
     ) -> Result<()> {
         let size = transport.size();
         if recv.len() > SHORT {
             let mut tags = vec![0; LEN * size];
-            transport.all_gather(&self.0, &mut tags, &vec![LEN; size], Kind::UInt8)?;
+            transport.all_gather(&self.0, &mut tags, &vec![LEN; size], DType::UInt8)?;
             tags.chunks_exact(LEN).enumerate().try_for_each(|(rank, tag)| self.same(tag, rank))?;
-            return transport.all_gather(send, recv, counts, kind);
+            return transport.all_gather(send, recv, counts, dtype);
         }
-        let lengths: Vec<usize> = counts.iter().map(|count| LEN + count * kind.size()).collect();
+        let lengths: Vec<usize> = counts.iter().map(|count| LEN + count * dtype.size()).collect();
         let own = [&self.0, send].concat();
         let mut all = vec![0; lengths.iter().sum()];
-        transport.all_gather(&own, &mut all, &lengths, Kind::UInt8)?;
+        transport.all_gather(&own, &mut all, &lengths, DType::UInt8)?;
         let (mut rest, mut to) = (&all[..], recv);
         for (rank, length) in lengths.iter().enumerate() {
             let (part, after) = rest.split_at(*length);
@@ -88,13 +88,13 @@ impl Tag {
         transport: &dyn Transport,
         (send, to): (&[u8], &[usize]),
         (recv, from): (&mut [u8], &[usize]),
-        kind: Kind,
+        dtype: DType,
     ) -> Result<()> {
-        let (mine, size) = (transport.rank(), kind.size());
+        let (mine, size) = (transport.rank(), dtype.size());
         // both ranks of a pair know the length of the part that they exchange
         let room = |rank: usize, count: usize| {
             let has_tag = rank != mine && count > 0 && count * size <= SHORT_PART;
-            // the length is in elements: a tag is a whole number of elements of every kind
+            // the length is in elements: a tag is a whole number of elements of every dtype
             if has_tag { LEN / size } else { 0 }
         };
         let lengths = |counts: &[usize]| -> Vec<usize> {
@@ -103,7 +103,7 @@ impl Tag {
         let (sent, come) = (lengths(to), lengths(from));
         let (sent_len, come_len) = (sent.iter().sum::<usize>() * size, come.iter().sum::<usize>() * size);
         if sent_len == send.len() && come_len == recv.len() {
-            return transport.all_to_all(send, to, recv, from, kind);
+            return transport.all_to_all(send, to, recv, from, dtype);
         }
         let (mut own, mut rest) = (Vec::with_capacity(sent_len), send);
         for (rank, &count) in to.iter().enumerate() {
@@ -113,7 +113,7 @@ impl Tag {
             rest = after;
         }
         let mut all = vec![0; come_len];
-        transport.all_to_all(&own, &sent, &mut all, &come, kind)?;
+        transport.all_to_all(&own, &sent, &mut all, &come, dtype)?;
         let (mut rest, mut into) = (&all[..], recv);
         for (rank, &count) in from.iter().enumerate() {
             let (tag, after) = rest.split_at(room(rank, count) * size);

@@ -1,6 +1,6 @@
 //! The interface that a communication library must provide for a [`World`](crate::World).
 
-use crate::{Error, Join, Kind, Result, join, say::say, status};
+use crate::{DType, Error, Join, Result, join, say::say, status};
 use std::time::Duration;
 
 /// A communication library. The trait is object safe, because the library is chosen once, when a program starts.
@@ -23,18 +23,18 @@ pub trait Transport: Send + Sync {
 
     /// Sends part `r` of `send` to rank `r`, and receives part `r` of `recv` from rank `r`. The counts `to` and `from`
     /// are in elements.
-    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()>;
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], dtype: DType) -> Result<()>;
 
     /// Joins the buffers of all ranks elementwise, in place.
-    fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()>;
+    fn all_reduce(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()>;
 
     /// Sends a message to rank `to`. Only the two ranks take part. Messages between them arrive in the order in which
     /// they were sent.
-    fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()>;
+    fn send(&self, buf: &[u8], dtype: DType, to: usize) -> Result<()>;
 
     /// Receives a message from rank `from`. Only the two ranks take part. Returns an error if the message has another
-    /// kind or length.
-    fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()>;
+    /// dtype or length.
+    fn recv(&self, buf: &mut [u8], dtype: DType, from: usize) -> Result<()>;
 
     /// Ends all ranks with this exit status.
     fn abort(&self, code: i32) -> !;
@@ -50,45 +50,45 @@ pub trait Transport: Send + Sync {
 
     /// Waits until all ranks have made this call.
     fn barrier(&self) -> Result<()> {
-        self.all_reduce(&mut [0], Kind::UInt8, Join::Max)
+        self.all_reduce(&mut [0], DType::UInt8, Join::Max)
     }
 
     /// Copies the buffer of `root` to all ranks.
-    fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
-        let counts = vec![buf.len() / kind.size(); self.size()];
+    fn broadcast(&self, buf: &mut [u8], dtype: DType, root: usize) -> Result<()> {
+        let counts = vec![buf.len() / dtype.size(); self.size()];
         let sent = if self.rank() == root { buf.to_vec() } else { Vec::new() };
-        self.scatter((self.rank() == root).then(|| sent.repeat(self.size())).as_deref(), &counts, buf, kind, root)
+        self.scatter((self.rank() == root).then(|| sent.repeat(self.size())).as_deref(), &counts, buf, dtype, root)
     }
 
     /// Copies the parts of all ranks, one after another, to every rank.
-    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], dtype: DType) -> Result<()> {
         let to = vec![counts[self.rank()]; self.size()];
-        self.all_to_all(&send.repeat(self.size()), &to, recv, counts, kind)
+        self.all_to_all(&send.repeat(self.size()), &to, recv, counts, dtype)
     }
 
     /// Copies the parts of all ranks to `root`. Only `root` passes `recv`.
-    fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], kind: Kind, root: usize) -> Result<()> {
+    fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], dtype: DType, root: usize) -> Result<()> {
         let mut to = vec![0; self.size()];
         to[root] = counts[self.rank()];
         let nothing = vec![0; self.size()];
         let from = if self.rank() == root { counts } else { &nothing };
-        self.all_to_all(send, &to, recv.unwrap_or_default(), from, kind)
+        self.all_to_all(send, &to, recv.unwrap_or_default(), from, dtype)
     }
 
     /// Distributes the parts of `send` to the ranks. Only `root` passes `send`.
-    fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+    fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], dtype: DType, root: usize) -> Result<()> {
         let mut from = vec![0; self.size()];
         from[root] = counts[self.rank()];
         let nothing = vec![0; self.size()];
         let to = if self.rank() == root { counts } else { &nothing };
-        self.all_to_all(send.unwrap_or_default(), to, recv, &from, kind)
+        self.all_to_all(send.unwrap_or_default(), to, recv, &from, dtype)
     }
 
     /// Like [`all_reduce`](Transport::all_reduce), but only `root` gets the result. The buffers of the other ranks keep
     /// their values.
-    fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
+    fn reduce(&self, buf: &mut [u8], dtype: DType, join: Join, root: usize) -> Result<()> {
         let mut all = buf.to_vec();
-        self.all_reduce(&mut all, kind, join)?;
+        self.all_reduce(&mut all, dtype, join)?;
         if self.rank() == root {
             buf.copy_from_slice(&all);
         }
@@ -96,27 +96,27 @@ pub trait Transport: Send + Sync {
     }
 
     /// Joins the buffers of all ranks elementwise, and gives each rank its part.
-    fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
+    fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], dtype: DType, join: Join) -> Result<()> {
         let mut all = send.to_vec();
-        self.all_reduce(&mut all, kind, join)?;
-        let start = counts[..self.rank()].iter().sum::<usize>() * kind.size();
+        self.all_reduce(&mut all, dtype, join)?;
+        let start = counts[..self.rank()].iter().sum::<usize>() * dtype.size();
         recv.copy_from_slice(&all[start..start + recv.len()]);
         Ok(())
     }
 
     /// Joins the buffers of this rank and all lower ranks elementwise, in place.
-    fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+    fn scan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
         let mut all = vec![0; buf.len() * self.size()];
-        self.all_gather(buf, &mut all, &vec![buf.len() / kind.size(); self.size()], kind)?;
-        join_parts(&all, self.rank() + 1, buf, kind, join);
+        self.all_gather(buf, &mut all, &vec![buf.len() / dtype.size(); self.size()], dtype)?;
+        join_parts(&all, self.rank() + 1, buf, dtype, join);
         Ok(())
     }
 
     /// Joins the buffers of the ranks before this rank, in place. On rank 0 the result is the identity of the join.
-    fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
+    fn exscan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
         let mut all = vec![0; buf.len() * self.size()];
-        self.all_gather(buf, &mut all, &vec![buf.len() / kind.size(); self.size()], kind)?;
-        join_parts(&all, self.rank(), buf, kind, join);
+        self.all_gather(buf, &mut all, &vec![buf.len() / dtype.size(); self.size()], dtype)?;
+        join_parts(&all, self.rank(), buf, dtype, join);
         Ok(())
     }
 
@@ -132,28 +132,28 @@ pub trait Transport: Send + Sync {
                 self.barrier()?;
                 Vec::new()
             }
-            Start::Broadcast { mut buf, kind, root } => {
-                self.broadcast(&mut buf, kind, root)?;
+            Start::Broadcast { mut buf, dtype, root } => {
+                self.broadcast(&mut buf, dtype, root)?;
                 buf
             }
-            Start::AllGather { send, mut recv, counts, kind } => {
-                self.all_gather(&send, &mut recv, &counts, kind)?;
+            Start::AllGather { send, mut recv, counts, dtype } => {
+                self.all_gather(&send, &mut recv, &counts, dtype)?;
                 recv
             }
-            Start::AllToAll { send, to, mut recv, from, kind } => {
-                self.all_to_all(&send, &to, &mut recv, &from, kind)?;
+            Start::AllToAll { send, to, mut recv, from, dtype } => {
+                self.all_to_all(&send, &to, &mut recv, &from, dtype)?;
                 recv
             }
-            Start::AllReduce { mut buf, kind, join } => {
-                self.all_reduce(&mut buf, kind, join)?;
+            Start::AllReduce { mut buf, dtype, join } => {
+                self.all_reduce(&mut buf, dtype, join)?;
                 buf
             }
-            Start::ReduceScatter { send, mut recv, counts, kind, join } => {
-                self.reduce_scatter(&send, &mut recv, &counts, kind, join)?;
+            Start::ReduceScatter { send, mut recv, counts, dtype, join } => {
+                self.reduce_scatter(&send, &mut recv, &counts, dtype, join)?;
                 recv
             }
-            Start::Send { buf, kind, to } => {
-                self.send(&buf, kind, to)?;
+            Start::Send { buf, dtype, to } => {
+                self.send(&buf, dtype, to)?;
                 buf
             }
             Start::Recv { .. } => return Err(Error::Unsupported { call: "start_recv", transport: self.name() }),
@@ -237,19 +237,19 @@ pub enum Start {
     /// The result is an empty buffer.
     Barrier,
     /// The result is the buffer of `root`.
-    Broadcast { buf: Vec<u8>, kind: Kind, root: usize },
+    Broadcast { buf: Vec<u8>, dtype: DType, root: usize },
     /// The result consists of the parts of all ranks.
-    AllGather { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, kind: Kind },
+    AllGather { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, dtype: DType },
     /// The result consists of the parts that all ranks sent to this rank.
-    AllToAll { send: Vec<u8>, to: Vec<usize>, recv: Vec<u8>, from: Vec<usize>, kind: Kind },
+    AllToAll { send: Vec<u8>, to: Vec<usize>, recv: Vec<u8>, from: Vec<usize>, dtype: DType },
     /// The result is the joined buffer.
-    AllReduce { buf: Vec<u8>, kind: Kind, join: Join },
+    AllReduce { buf: Vec<u8>, dtype: DType, join: Join },
     /// The result is this rank's part of the joined buffer.
-    ReduceScatter { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, kind: Kind, join: Join },
+    ReduceScatter { send: Vec<u8>, recv: Vec<u8>, counts: Vec<usize>, dtype: DType, join: Join },
     /// The result is the sent buffer.
-    Send { buf: Vec<u8>, kind: Kind, to: usize },
+    Send { buf: Vec<u8>, dtype: DType, to: usize },
     /// The result is the buffer with the received message.
-    Recv { buf: Vec<u8>, kind: Kind, from: usize },
+    Recv { buf: Vec<u8>, dtype: DType, from: usize },
 }
 
 /// A started call. The caller must wait for it, except on a rank that unwinds after a panic.
@@ -276,15 +276,15 @@ impl Request for Done {
 
 /// Joins the first `n` parts of `all` elementwise, in order, and stores the result in `into`. Each part has the length
 /// of `into`.
-pub(crate) fn join_parts(all: &[u8], n: usize, into: &mut [u8], kind: Kind, join: Join) {
+pub(crate) fn join_parts(all: &[u8], n: usize, into: &mut [u8], dtype: DType, join: Join) {
     let len = into.len();
     if n == 0 {
-        return join::fill_identity(into, kind, join);
+        return join::fill_identity(into, dtype, join);
     }
     into.copy_from_slice(&all[..len]);
     for part in 1..n {
         let mut next = all[part * len..(part + 1) * len].to_vec();
-        join::join_bytes(into, &mut next, kind, join);
+        join::join_bytes(into, &mut next, dtype, join);
         into.copy_from_slice(&next);
     }
 }

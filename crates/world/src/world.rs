@@ -1,7 +1,7 @@
 //! `World`: the ranks of a program, and the calls that communicate between them.
 
 use crate::{
-    Error, Join, Kind, Result, Transport,
+    DType, Error, Join, Result, Transport,
     alone::Alone,
     board::Board,
     bytes, check, describe,
@@ -23,7 +23,7 @@ use std::{
 
 /// The ranks of a program, of which this process (or thread) is one. Cheap to clone.
 ///
-/// A buffer is a slice of bytes that holds elements of one [`Kind`], in the byte order of this machine. Counts are
+/// A buffer is a slice of bytes that holds elements of one [`DType`], in the byte order of this machine. Counts are
 /// numbers of elements. **Every call is collective unless its documentation says otherwise**: all ranks make the call,
 /// in the same order, with matching arguments, and the call may wait for all ranks. If several threads of one rank
 /// make calls, the calls run one after another.
@@ -309,17 +309,17 @@ impl World {
         }
         let mine = text();
         let size = self.size();
-        let gather = |send: &[u8], recv: &mut [u8], counts: &[usize], kind| {
-            self.call(Call::Agree, send.len(), |transport| transport.all_gather(send, recv, counts, kind))
+        let gather = |send: &[u8], recv: &mut [u8], counts: &[usize], dtype| {
+            self.call(Call::Agree, send.len(), |transport| transport.all_gather(send, recv, counts, dtype))
         };
         let key = [hash(mine.as_bytes()), mine.len() as u64];
         let mut keys = vec![0_u64; 2 * size];
-        gather(bytes::of(&key), bytes::of_mut(&mut keys), &vec![2; size], Kind::UInt64)?;
+        gather(bytes::of(&key), bytes::of_mut(&mut keys), &vec![2; size], DType::UInt64)?;
         let Some(rank) = keys.chunks_exact(2).position(|other| other != key) else { return Ok(()) };
         // all ranks have seen that the hashes differ, so all take part in the exchange of the texts
         let lengths: Vec<usize> = keys.chunks_exact(2).map(|key| key[1] as usize).collect();
         let mut texts = vec![0; lengths.iter().sum()];
-        gather(mine.as_bytes(), &mut texts, &lengths, Kind::UInt8)?;
+        gather(mine.as_bytes(), &mut texts, &lengths, DType::UInt8)?;
         let start = lengths[..rank].iter().sum::<usize>();
         let theirs = String::from_utf8_lossy(&texts[start..start + lengths[rank]]).into_owned();
         Err(Error::Diverged { mine, theirs, rank })
@@ -348,7 +348,7 @@ impl World {
         let mut all = vec![0_u64; 2 * size * size];
         let counts = vec![2 * size; size];
         self.call(Call::Agree, 16 * size, |transport| {
-            transport.all_gather(bytes::of(&mine), bytes::of_mut(&mut all), &counts, Kind::UInt64)
+            transport.all_gather(bytes::of(&mine), bytes::of_mut(&mut all), &counts, DType::UInt64)
         })?;
         let all: Vec<usize> = all.into_iter().map(|count| count as usize).collect();
         let row = |rank: usize| &all[2 * size * rank..];
@@ -365,23 +365,23 @@ impl World {
     }
 
     /// Copies the buffer of rank `root` to all ranks. The buffer must have the same length on all ranks.
-    pub fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
-        check::whole("broadcast", "buf", buf, kind)?;
+    pub fn broadcast(&self, buf: &mut [u8], dtype: DType, root: usize) -> Result<()> {
+        check::whole("broadcast", "buf", buf, dtype)?;
         check::rank("broadcast", "root", root, self.size())?;
-        self.compare(|| describe::broadcast(buf.len(), kind, root))?;
+        self.compare(|| describe::broadcast(buf.len(), dtype, root))?;
         let bytes = if self.rank() == root { buf.len() } else { 0 };
-        self.call(Call::Broadcast, bytes, |transport| transport.broadcast(buf, kind, root))
+        self.call(Call::Broadcast, bytes, |transport| transport.broadcast(buf, dtype, root))
     }
 
     /// Copies the parts of all ranks, one after another in the order of ranks, to every rank. `counts` are the numbers
     /// of elements of the parts, and are the same on all ranks. `send` is the part of this rank, and `recv` has room
     /// for all parts.
-    pub fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+    pub fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], dtype: DType) -> Result<()> {
         let sum = check::counts("all_gather", "counts", counts, self.size())?;
-        check::length("all_gather", "send", send, counts[self.rank()], kind)?;
-        check::length("all_gather", "recv", recv, sum, kind)?;
-        self.compare(|| describe::all_gather(counts, kind))?;
-        self.call(Call::AllGather, send.len(), |transport| transport.all_gather(send, recv, counts, kind))
+        check::length("all_gather", "send", send, counts[self.rank()], dtype)?;
+        check::length("all_gather", "recv", recv, sum, dtype)?;
+        self.compare(|| describe::all_gather(counts, dtype))?;
+        self.call(Call::AllGather, send.len(), |transport| transport.all_gather(send, recv, counts, dtype))
     }
 
     /// Like [`all_gather`](World::all_gather), with a tag that identifies the purpose of the exchange. If ranks gather
@@ -390,15 +390,15 @@ impl World {
     ///
     /// # Errors
     /// The errors of [`all_gather`](World::all_gather); [`Error::Diverged`] names the ops.
-    pub fn all_gather_for(&self, tag: Tag, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+    pub fn all_gather_for(&self, tag: Tag, send: &[u8], recv: &mut [u8], counts: &[usize], dtype: DType) -> Result<()> {
         if self.size() == 1 || !self.0.transport.has_tags() {
-            return self.all_gather(send, recv, counts, kind);
+            return self.all_gather(send, recv, counts, dtype);
         }
         let sum = check::counts("all_gather", "counts", counts, self.size())?;
-        check::length("all_gather", "send", send, counts[self.rank()], kind)?;
-        check::length("all_gather", "recv", recv, sum, kind)?;
-        self.compare(|| describe::all_gather(counts, kind))?;
-        self.call(Call::AllGather, send.len(), |transport| tag.all_gather(transport, send, recv, counts, kind))
+        check::length("all_gather", "send", send, counts[self.rank()], dtype)?;
+        check::length("all_gather", "recv", recv, sum, dtype)?;
+        self.compare(|| describe::all_gather(counts, dtype))?;
+        self.call(Call::AllGather, send.len(), |transport| tag.all_gather(transport, send, recv, counts, dtype))
     }
 
     /// Like [`all_to_all`](World::all_to_all), with a tag that identifies the purpose of the exchange. If two ranks
@@ -413,17 +413,17 @@ impl World {
         to: &[usize],
         recv: &mut [u8],
         from: &[usize],
-        kind: Kind,
+        dtype: DType,
     ) -> Result<()> {
         if self.size() == 1 || !self.0.transport.has_tags() {
-            return self.all_to_all(send, to, recv, from, kind);
+            return self.all_to_all(send, to, recv, from, dtype);
         }
-        self.check_all_to_all(send, to, from, kind)?;
-        check::length("all_to_all", "recv", recv, from.iter().sum(), kind)?;
-        self.compare(|| describe::all_to_all(kind))?;
+        self.check_all_to_all(send, to, from, dtype)?;
+        check::length("all_to_all", "recv", recv, from.iter().sum(), dtype)?;
+        self.compare(|| describe::all_to_all(dtype))?;
         self.compare_counts(to, from)?;
-        let bytes = send.len() - to[self.rank()] * kind.size();
-        self.call(Call::AllToAll, bytes, |transport| tag.all_to_all(transport, (send, to), (recv, from), kind))
+        let bytes = send.len() - to[self.rank()] * dtype.size();
+        self.call(Call::AllToAll, bytes, |transport| tag.all_to_all(transport, (send, to), (recv, from), dtype))
     }
 
     /// Copies the parts of all ranks, one after another, to rank `root`. `counts` are the numbers of elements of the
@@ -433,18 +433,18 @@ impl World {
         send: &[u8],
         recv: Option<&mut [u8]>,
         counts: &[usize],
-        kind: Kind,
+        dtype: DType,
         root: usize,
     ) -> Result<()> {
         let sum = check::counts("gather", "counts", counts, self.size())?;
         check::rank("gather", "root", root, self.size())?;
-        check::length("gather", "send", send, counts[self.rank()], kind)?;
+        check::length("gather", "send", send, counts[self.rank()], dtype)?;
         let recv = if self.rank() == root { Some(check::given("gather", "recv", recv)?) } else { None };
         if let Some(recv) = &recv {
-            check::length("gather", "recv", recv, sum, kind)?;
+            check::length("gather", "recv", recv, sum, dtype)?;
         }
-        self.compare(|| describe::gather(counts, kind, root))?;
-        self.call(Call::Gather, send.len(), |transport| transport.gather(send, recv, counts, kind, root))
+        self.compare(|| describe::gather(counts, dtype, root))?;
+        self.call(Call::Gather, send.len(), |transport| transport.gather(send, recv, counts, dtype, root))
     }
 
     /// Distributes the parts of `send` on rank `root`, one part to each rank. `counts` are the numbers of elements of
@@ -454,91 +454,100 @@ impl World {
         send: Option<&[u8]>,
         counts: &[usize],
         recv: &mut [u8],
-        kind: Kind,
+        dtype: DType,
         root: usize,
     ) -> Result<()> {
         let sum = check::counts("scatter", "counts", counts, self.size())?;
         check::rank("scatter", "root", root, self.size())?;
-        check::length("scatter", "recv", recv, counts[self.rank()], kind)?;
+        check::length("scatter", "recv", recv, counts[self.rank()], dtype)?;
         let send = if self.rank() == root { Some(check::given("scatter", "send", send)?) } else { None };
         if let Some(send) = send {
-            check::length("scatter", "send", send, sum, kind)?;
+            check::length("scatter", "send", send, sum, dtype)?;
         }
-        self.compare(|| describe::scatter(counts, kind, root))?;
+        self.compare(|| describe::scatter(counts, dtype, root))?;
         let bytes = send.map_or(0, <[u8]>::len);
-        self.call(Call::Scatter, bytes, |transport| transport.scatter(send, counts, recv, kind, root))
+        self.call(Call::Scatter, bytes, |transport| transport.scatter(send, counts, recv, dtype, root))
     }
 
     /// Sends part `r` of `send` to rank `r`, and receives part `r` of `recv` from rank `r`. `to` and `from` are the
     /// numbers of elements of these parts. For each pair of ranks, the number that the sender passes in `to` must equal
     /// the number that the receiver passes in `from`.
-    pub fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
-        self.check_all_to_all(send, to, from, kind)?;
-        check::length("all_to_all", "recv", recv, from.iter().sum(), kind)?;
-        self.compare(|| describe::all_to_all(kind))?;
+    pub fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], dtype: DType) -> Result<()> {
+        self.check_all_to_all(send, to, from, dtype)?;
+        check::length("all_to_all", "recv", recv, from.iter().sum(), dtype)?;
+        self.compare(|| describe::all_to_all(dtype))?;
         self.compare_counts(to, from)?;
-        let bytes = send.len() - to[self.rank()] * kind.size();
-        self.call(Call::AllToAll, bytes, |transport| transport.all_to_all(send, to, recv, from, kind))
+        let bytes = send.len() - to[self.rank()] * dtype.size();
+        self.call(Call::AllToAll, bytes, |transport| transport.all_to_all(send, to, recv, from, dtype))
     }
 
-    pub(crate) fn check_all_to_all(&self, send: &[u8], to: &[usize], from: &[usize], kind: Kind) -> Result<()> {
+    pub(crate) fn check_all_to_all(&self, send: &[u8], to: &[usize], from: &[usize], dtype: DType) -> Result<()> {
         let sum = check::counts("all_to_all", "to", to, self.size())?;
         check::counts("all_to_all", "from", from, self.size())?;
         check::own_part(to, from, self.rank())?;
-        check::length("all_to_all", "send", send, sum, kind)
+        check::length("all_to_all", "send", send, sum, dtype)
     }
 
     /// Joins the buffers of all ranks elementwise, in place. All ranks get the result. The order in which floats are
     /// added depends on the library.
-    pub fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        self.check_reduction("all_reduce", buf, kind, join)?;
-        self.compare(|| describe::all_reduce(buf.len(), kind, join))?;
-        self.call(Call::AllReduce, buf.len(), |transport| transport.all_reduce(buf, kind, join))
+    pub fn all_reduce(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        self.check_reduction("all_reduce", buf, dtype, join)?;
+        self.compare(|| describe::all_reduce(buf.len(), dtype, join))?;
+        self.call(Call::AllReduce, buf.len(), |transport| transport.all_reduce(buf, dtype, join))
     }
 
-    pub(crate) fn check_reduction(&self, call: &'static str, buf: &[u8], kind: Kind, join: Join) -> Result<()> {
-        join::check(kind, join)?;
-        check::whole(call, "buf", buf, kind)
+    pub(crate) fn check_reduction(&self, call: &'static str, buf: &[u8], dtype: DType, join: Join) -> Result<()> {
+        join::check(dtype, join)?;
+        check::whole(call, "buf", buf, dtype)
     }
 
     /// Like [`all_reduce`](World::all_reduce), but only rank `root` gets the result. The buffers of the other ranks
     /// keep their values.
-    pub fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
-        self.check_reduction("reduce", buf, kind, join)?;
+    pub fn reduce(&self, buf: &mut [u8], dtype: DType, join: Join, root: usize) -> Result<()> {
+        self.check_reduction("reduce", buf, dtype, join)?;
         check::rank("reduce", "root", root, self.size())?;
-        self.compare(|| describe::reduce(buf.len(), kind, join, root))?;
-        self.call(Call::Reduce, buf.len(), |transport| transport.reduce(buf, kind, join, root))
+        self.compare(|| describe::reduce(buf.len(), dtype, join, root))?;
+        self.call(Call::Reduce, buf.len(), |transport| transport.reduce(buf, dtype, join, root))
     }
 
     /// Joins the `send` buffers of all ranks elementwise, and gives each rank its part of the result. `counts` are the
     /// numbers of elements of the parts, and are the same on all ranks. `send` has the elements of all parts, and
     /// `recv` has room for this rank's part.
-    pub fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
-        self.check_reduce_scatter(send, counts, kind, join)?;
-        check::length("reduce_scatter", "recv", recv, counts[self.rank()], kind)?;
-        self.compare(|| describe::reduce_scatter(counts, kind, join))?;
-        self.call(Call::ReduceScatter, send.len(), |transport| transport.reduce_scatter(send, recv, counts, kind, join))
+    pub fn reduce_scatter(
+        &self,
+        send: &[u8],
+        recv: &mut [u8],
+        counts: &[usize],
+        dtype: DType,
+        join: Join,
+    ) -> Result<()> {
+        self.check_reduce_scatter(send, counts, dtype, join)?;
+        check::length("reduce_scatter", "recv", recv, counts[self.rank()], dtype)?;
+        self.compare(|| describe::reduce_scatter(counts, dtype, join))?;
+        self.call(Call::ReduceScatter, send.len(), |transport| {
+            transport.reduce_scatter(send, recv, counts, dtype, join)
+        })
     }
 
-    pub(crate) fn check_reduce_scatter(&self, send: &[u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
-        join::check(kind, join)?;
+    pub(crate) fn check_reduce_scatter(&self, send: &[u8], counts: &[usize], dtype: DType, join: Join) -> Result<()> {
+        join::check(dtype, join)?;
         let sum = check::counts("reduce_scatter", "counts", counts, self.size())?;
-        check::length("reduce_scatter", "send", send, sum, kind)
+        check::length("reduce_scatter", "send", send, sum, dtype)
     }
 
     /// Joins the buffers of this rank and all lower ranks elementwise, in place.
-    pub fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        self.check_reduction("scan", buf, kind, join)?;
-        self.compare(|| describe::scan("scan", buf.len(), kind, join))?;
-        self.call(Call::Scan, buf.len(), |transport| transport.scan(buf, kind, join))
+    pub fn scan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        self.check_reduction("scan", buf, dtype, join)?;
+        self.compare(|| describe::scan("scan", buf.len(), dtype, join))?;
+        self.call(Call::Scan, buf.len(), |transport| transport.scan(buf, dtype, join))
     }
 
     /// Joins the buffers of the ranks before this rank, in place. Rank 0 gets the identity of the join, for example 1
     /// for products, and -0 for sums of floats.
-    pub fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        self.check_reduction("exscan", buf, kind, join)?;
-        self.compare(|| describe::scan("exscan", buf.len(), kind, join))?;
-        self.call(Call::Exscan, buf.len(), |transport| transport.exscan(buf, kind, join))
+    pub fn exscan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        self.check_reduction("exscan", buf, dtype, join)?;
+        self.compare(|| describe::scan("exscan", buf.len(), dtype, join))?;
+        self.call(Call::Exscan, buf.len(), |transport| transport.exscan(buf, dtype, join))
     }
 
     /// Sends a message to rank `to`, which must receive it. Not collective. Messages between two ranks arrive in the
@@ -547,31 +556,31 @@ impl World {
     /// The call may wait until the other rank receives, and with [`threads`](crate::threads) it always waits. Two ranks
     /// that send to each other before they receive would therefore wait forever. [`start_send`](World::start_send) does
     /// not wait. A message to this rank itself is kept until it is received.
-    pub fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
-        check::whole("send", "buf", buf, kind)?;
+    pub fn send(&self, buf: &[u8], dtype: DType, to: usize) -> Result<()> {
+        check::whole("send", "buf", buf, dtype)?;
         check::rank("send", "to", to, self.size())?;
         if to == self.rank() {
-            self.own().send(buf.to_vec(), kind);
+            self.own().send(buf.to_vec(), dtype);
             return Ok(());
         }
-        self.message(Call::Send, buf.len(), to, |transport| transport.send(buf, kind, to))
+        self.message(Call::Send, buf.len(), to, |transport| transport.send(buf, dtype, to))
     }
 
     /// Receives the next message from rank `from`. Not collective.
     ///
     /// # Errors
-    /// [`Error::Diverged`] if the message has another kind or another number of elements.
-    pub fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
-        check::whole("recv", "buf", buf, kind)?;
+    /// [`Error::Diverged`] if the message has another dtype or another number of elements.
+    pub fn recv(&self, buf: &mut [u8], dtype: DType, from: usize) -> Result<()> {
+        check::whole("recv", "buf", buf, dtype)?;
         check::rank("recv", "from", from, self.size())?;
         if from == self.rank() {
             let mut own = self.own();
             let message = own.next();
             let message = own.take(message).ok_or_else(|| self.nothing_of_own())?;
             own.ask();
-            return queue::deliver(message, buf, kind, from);
+            return queue::deliver(message, buf, dtype, from);
         }
-        self.message(Call::Recv, 0, from, |transport| transport.recv(buf, kind, from))
+        self.message(Call::Recv, 0, from, |transport| transport.recv(buf, dtype, from))
     }
 
     /// The error of a receive from this rank itself, if this rank has sent no message to itself.
@@ -592,7 +601,7 @@ impl World {
         let mine = [u64::from(color.is_some()), color.unwrap_or(0) as u64, key.cast_unsigned()];
         let mut all = vec![0_u64; 3 * size];
         let transport = self.call(Call::Group, 24, |transport| {
-            transport.all_gather(bytes::of(&mine), bytes::of_mut(&mut all), &vec![3; size], Kind::UInt64)?;
+            transport.all_gather(bytes::of(&mine), bytes::of_mut(&mut all), &vec![3; size], DType::UInt64)?;
             let mut members: Vec<usize> = (0..size).filter(|rank| all[3 * rank..3 * rank + 2] == mine[..2]).collect();
             if color.is_none() {
                 members.clear();

@@ -3,7 +3,7 @@
 
 mod processes;
 
-use backends_world::{Join, Kind, World, bytes, status};
+use backends_world::{DType, Join, World, bytes, status};
 use mpiexec::{Finished, Mpi};
 use processes::Job;
 use std::{
@@ -495,7 +495,7 @@ fn sum_over_ranks() {
     }
     let world = World::init().unwrap();
     let mut x = [1.0_f64];
-    world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum).unwrap();
+    world.all_reduce(bytes::of_mut(&mut x), DType::Float64, Join::Sum).unwrap();
     assert_eq!((x, world.size()), ([2.0], 2));
 }
 

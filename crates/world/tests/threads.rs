@@ -2,7 +2,7 @@
 
 mod calls;
 
-use backends_world::{Error, Join, Kind, Pending, Result, Transport, World, bytes, threads};
+use backends_world::{DType, Error, Join, Pending, Result, Transport, World, bytes, threads};
 use std::{
     sync::{
         Mutex,
@@ -42,7 +42,7 @@ fn results_do_not_depend_on_who_comes_first() {
         threads::run(3, |world| {
             std::thread::sleep(Duration::from_millis((world.rank() * delay % 3) as u64 * 5));
             let mut x = [[1e16, 1.0, -1e16][world.rank()]];
-            world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum).unwrap();
+            world.all_reduce(bytes::of_mut(&mut x), DType::Float64, Join::Sum).unwrap();
             x[0]
         })
     };
@@ -58,7 +58,7 @@ fn on_three(f: impl Fn(&World) -> Result<()> + Sync) -> Vec<Result<()>> {
 #[test]
 fn ranks_that_call_different_things_are_told_so() {
     let results = on_three(|world| match world.rank() {
-        2 => world.broadcast(&mut [0; 24], Kind::Float64, 0),
+        2 => world.broadcast(&mut [0; 24], DType::Float64, 0),
         _ => world.barrier(),
     });
     let diverged =
@@ -73,21 +73,21 @@ fn ranks_that_call_different_things_are_told_so() {
     let ones = [1; 3];
     type Call<'a> = &'a (dyn Fn(&World, bool) -> Result<()> + Sync);
     let calls: [(&str, Call); 9] = [
-        ("length", &|w, odd| w.all_reduce(&mut vec![0; if odd { 4 } else { 8 }], Kind::Int32, Join::Sum)),
-        ("kind", &|w, odd| w.all_reduce(&mut [0; 4], if odd { Kind::UInt32 } else { Kind::Int32 }, Join::Sum)),
-        ("join", &|w, odd| w.all_reduce(&mut [0; 4], Kind::Int32, if odd { Join::Max } else { Join::Sum })),
-        ("root", &|w, odd| w.broadcast(&mut [0; 4], Kind::Int32, usize::from(odd))),
+        ("length", &|w, odd| w.all_reduce(&mut vec![0; if odd { 4 } else { 8 }], DType::Int32, Join::Sum)),
+        ("dtype", &|w, odd| w.all_reduce(&mut [0; 4], if odd { DType::UInt32 } else { DType::Int32 }, Join::Sum)),
+        ("join", &|w, odd| w.all_reduce(&mut [0; 4], DType::Int32, if odd { Join::Max } else { Join::Sum })),
+        ("root", &|w, odd| w.broadcast(&mut [0; 4], DType::Int32, usize::from(odd))),
         ("counts", &|w, odd| {
             let counts = if odd { [1, 1, 2] } else { [1, 1, 1] };
             let mut recv = vec![0; counts.iter().sum()];
-            w.all_gather(&vec![0; counts[w.rank()]], &mut recv, &counts, Kind::UInt8)
+            w.all_gather(&vec![0; counts[w.rank()]], &mut recv, &counts, DType::UInt8)
         }),
         ("counts of an all-to-all", &|w, odd| {
             let to = if odd { [1, 2, 1] } else { [1; 3] };
-            w.all_to_all(&vec![0; to.iter().sum()], &to, &mut [0; 3], &ones, Kind::UInt8)
+            w.all_to_all(&vec![0; to.iter().sum()], &to, &mut [0; 3], &ones, DType::UInt8)
         }),
         ("call", &|w, odd| {
-            if odd { w.scan(&mut [0], Kind::UInt8, Join::Sum) } else { w.exscan(&mut [0], Kind::UInt8, Join::Sum) }
+            if odd { w.scan(&mut [0], DType::UInt8, Join::Sum) } else { w.exscan(&mut [0], DType::UInt8, Join::Sum) }
         }),
         ("waiting", &|w, odd| if odd { w.start_barrier()?.wait().map(drop) } else { w.barrier() }),
         ("op", &|w, odd| w.agree(if odd { "getitem" } else { "add" }, || "of (3, 4)".into())),
@@ -140,9 +140,9 @@ fn a_rank_that_left_or_panicked_is_missed_at_once() {
     let gone = |call, why: &str| Err(Error::Gone { call, rank: 1, why: why.into() });
     let left = on_three(|world| if world.rank() == 1 { Ok(()) } else { world.barrier() });
     assert_eq!(left, [gone("barrier", "it has returned"), Ok(()), gone("barrier", "it has returned")]);
-    let received = on_three(|world| if world.rank() == 1 { Ok(()) } else { world.recv(&mut [0], Kind::UInt8, 1) });
+    let received = on_three(|world| if world.rank() == 1 { Ok(()) } else { world.recv(&mut [0], DType::UInt8, 1) });
     assert_eq!(received[0], gone("recv", "it has returned"));
-    let sent = on_three(|world| if world.rank() == 1 { Ok(()) } else { world.send(&[0], Kind::UInt8, 1) });
+    let sent = on_three(|world| if world.rank() == 1 { Ok(()) } else { world.send(&[0], DType::UInt8, 1) });
     assert_eq!(sent[2], gone("send", "it has returned"));
 
     let seen = Mutex::new(Vec::new());
@@ -169,9 +169,9 @@ fn a_deadlock_is_found_and_named_on_every_rank() {
         let results = on_three(|world| {
             let (next, before) = ((world.rank() + 1) % 3, (world.rank() + 2) % 3);
             if sends {
-                world.send(&[1], Kind::UInt8, next)?
+                world.send(&[1], DType::UInt8, next)?
             } else {
-                world.recv(&mut [0], Kind::UInt8, before)?
+                world.recv(&mut [0], DType::UInt8, before)?
             }
             world.barrier()
         });
@@ -183,21 +183,21 @@ fn a_deadlock_is_found_and_named_on_every_rank() {
     }
     // one rank waits in another call; all later calls fail as well
     let results = on_three(|world| {
-        if world.rank() == 0 { world.recv(&mut [0], Kind::UInt8, 1) } else { world.barrier() }.unwrap_err();
+        if world.rank() == 0 { world.recv(&mut [0], DType::UInt8, 1) } else { world.barrier() }.unwrap_err();
         world.barrier()
     });
     assert!(results.iter().all(|result| matches!(result, Err(Error::Deadlock { .. }))), "{results:?}");
     // a deadlock arises when the last rank that could help leaves
     let results = on_three(|world| match world.rank() {
-        0 => world.recv(&mut [0], Kind::UInt8, 1),
-        1 => world.recv(&mut [0], Kind::UInt8, 0),
+        0 => world.recv(&mut [0], DType::UInt8, 1),
+        1 => world.recv(&mut [0], DType::UInt8, 0),
         _ => {
             std::thread::sleep(Duration::from_millis(30));
             Ok(())
         }
     });
     assert!(matches!(&results[..], [Err(Error::Deadlock { .. }), Err(Error::Deadlock { .. }), Ok(())]), "{results:?}");
-    let alone = World::alone().recv(&mut [0], Kind::UInt8, 0);
+    let alone = World::alone().recv(&mut [0], DType::UInt8, 0);
     assert!(matches!(alone, Err(Error::Deadlock { .. })), "{alone:?}");
 }
 
@@ -260,7 +260,7 @@ fn calls_of_several_threads_of_a_rank_are_made_one_after_the_other() {
                 scope.spawn(|| {
                     for _ in 0..50 {
                         let mut x = [1_u64];
-                        world.all_reduce(bytes::of_mut(&mut x), Kind::UInt64, Join::Sum).unwrap();
+                        world.all_reduce(bytes::of_mut(&mut x), DType::UInt64, Join::Sum).unwrap();
                         sums.lock().unwrap().push(x[0]);
                     }
                 });
@@ -276,8 +276,8 @@ fn what_calls_took_is_counted_for_the_rank_and_its_groups() {
     threads::run(2, |world| {
         let group = world.group(Some(0), 0).unwrap().unwrap();
         world.reset_spent();
-        world.all_reduce(&mut [0; 8], Kind::Float64, Join::Sum).unwrap();
-        group.all_to_all(&[0; 4], &[2, 2], &mut [0; 4], &[2, 2], Kind::UInt8).unwrap();
+        world.all_reduce(&mut [0; 8], DType::Float64, Join::Sum).unwrap();
+        group.all_to_all(&[0; 4], &[2, 2], &mut [0; 4], &[2, 2], DType::UInt8).unwrap();
         if world.rank() == 0 {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -313,18 +313,18 @@ impl Transport for Least {
     fn size(&self) -> usize {
         self.over.size()
     }
-    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
-        self.over.all_to_all(send, to, recv, from, kind)
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], dtype: DType) -> Result<()> {
+        self.over.all_to_all(send, to, recv, from, dtype)
     }
-    fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        self.over.all_reduce(buf, kind, join)
+    fn all_reduce(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        self.over.all_reduce(buf, dtype, join)
     }
-    fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
-        self.sent.lock().unwrap().push(self.over.start_send(buf.to_vec(), kind, to)?);
+    fn send(&self, buf: &[u8], dtype: DType, to: usize) -> Result<()> {
+        self.sent.lock().unwrap().push(self.over.start_send(buf.to_vec(), dtype, to)?);
         Ok(())
     }
-    fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
-        self.over.recv(buf, kind, from)
+    fn recv(&self, buf: &mut [u8], dtype: DType, from: usize) -> Result<()> {
+        self.over.recv(buf, dtype, from)
     }
     fn abort(&self, code: i32) -> ! {
         self.over.abort(code)
@@ -346,10 +346,10 @@ fn a_transport_needs_few_calls_to_have_all_collectives() {
             );
             if size > 1 {
                 let (next, before) = ((world.rank() + 1) % size, (world.rank() + size - 1) % size);
-                assert_eq!(world.start_recv(1, Kind::UInt8, next).map(drop), lacks("start_recv"));
-                world.start_send(vec![7], Kind::UInt8, next).unwrap().wait().unwrap();
+                assert_eq!(world.start_recv(1, DType::UInt8, next).map(drop), lacks("start_recv"));
+                world.start_send(vec![7], DType::UInt8, next).unwrap().wait().unwrap();
                 let mut buf = [0];
-                world.recv(&mut buf, Kind::UInt8, before).unwrap();
+                world.recv(&mut buf, DType::UInt8, before).unwrap();
                 assert_eq!(buf, [7]);
             }
         });

@@ -11,7 +11,7 @@ use crate::{
 use backends::{AnyBackend, Arrays};
 use backends_sharded::{
     Sharded, World,
-    world::{Join, Kind, bytes},
+    world::{DType, Join, bytes},
 };
 use std::{env, error::Error, fmt, process::ExitCode, thread, time::Duration};
 
@@ -138,7 +138,7 @@ impl Ranks {
     pub fn least(&self, number: u64) -> Result<u64, Box<dyn Error>> {
         let mut least = [number];
         if let Some(world) = &self.0 {
-            world.all_reduce(bytes::of_mut(&mut least), Kind::UInt64, Join::Min)?;
+            world.all_reduce(bytes::of_mut(&mut least), DType::UInt64, Join::Min)?;
         }
         Ok(least[0])
     }

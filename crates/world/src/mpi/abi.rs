@@ -6,7 +6,7 @@ use super::{
     functions::{Ptr, Word},
     launcher::Family,
 };
-use crate::{Join, Kind};
+use crate::{DType, Join};
 use libloading::Library;
 use std::ffi::{c_int, c_void};
 
@@ -34,26 +34,26 @@ pub(super) struct Abi {
     pub truncated: c_int,
     /// The index of a message's tag in its `MPI_Status`, if the status is read as an array of C ints.
     pub tag: usize,
-    /// The MPI datatype of each kind in [`NAMED`], in the same order.
+    /// The MPI datatype of each dtype in [`NAMED`], in the same order.
     types: [Word; NAMED.len()],
     /// `MPI_SUM`, `MPI_PROD`, `MPI_MAX`, `MPI_MIN`
     joins: [Word; 4],
 }
 
-/// The kinds that have a datatype in MPI, with the name of the datatype.
-const NAMED: [(Kind, &str); 12] = [
-    (Kind::Int8, "int8_t"),
-    (Kind::Int16, "int16_t"),
-    (Kind::Int32, "int32_t"),
-    (Kind::Int64, "int64_t"),
-    (Kind::UInt8, "uint8_t"),
-    (Kind::UInt16, "uint16_t"),
-    (Kind::UInt32, "uint32_t"),
-    (Kind::UInt64, "uint64_t"),
-    (Kind::Float32, "float"),
-    (Kind::Float64, "double"),
-    (Kind::Complex64, "c_float_complex"),
-    (Kind::Complex128, "c_double_complex"),
+/// The dtypes that have a datatype in MPI, with the name of the datatype.
+const NAMED: [(DType, &str); 12] = [
+    (DType::Int8, "int8_t"),
+    (DType::Int16, "int16_t"),
+    (DType::Int32, "int32_t"),
+    (DType::Int64, "int64_t"),
+    (DType::UInt8, "uint8_t"),
+    (DType::UInt16, "uint16_t"),
+    (DType::UInt32, "uint32_t"),
+    (DType::UInt64, "uint64_t"),
+    (DType::Float32, "float"),
+    (DType::Float64, "double"),
+    (DType::Complex64, "c_float_complex"),
+    (DType::Complex128, "c_double_complex"),
 ];
 
 impl Abi {
@@ -176,12 +176,12 @@ impl Abi {
         self.in_place as Ptr
     }
 
-    /// The MPI datatype with which elements of a kind are moved. Bools and 16-bit floats move as integers of the same
+    /// The MPI datatype with which elements of a dtype are moved. Bools and 16-bit floats move as integers of the same
     /// size.
-    pub fn moved(&self, kind: Kind) -> Word {
-        let stands_for = match kind {
-            Kind::Bool => Kind::UInt8,
-            Kind::Float16 | Kind::BFloat16 => Kind::UInt16,
+    pub fn moved(&self, dtype: DType) -> Word {
+        let stands_for = match dtype {
+            DType::Bool => DType::UInt8,
+            DType::Float16 | DType::BFloat16 => DType::UInt16,
             other => other,
         };
         let at = NAMED.iter().position(|(named, _)| *named == stands_for);
@@ -189,19 +189,19 @@ impl Abi {
     }
 
     /// The MPI datatype and operation of a reduction; `None` if MPI does not define the reduction.
-    pub fn joined(&self, kind: Kind, join: Join) -> Option<(Word, Word)> {
-        let as_kind = match (kind, join) {
+    pub fn joined(&self, dtype: DType, join: Join) -> Option<(Word, Word)> {
+        let as_dtype = match (dtype, join) {
             // MPI does not define the maximum and minimum of NaN
-            (Kind::Float32 | Kind::Float64, Join::Max | Join::Min) => return None,
-            (Kind::Bool | Kind::Float16 | Kind::BFloat16, _) | (_, Join::And | Join::Or) => return None,
+            (DType::Float32 | DType::Float64, Join::Max | Join::Min) => return None,
+            (DType::Bool | DType::Float16 | DType::BFloat16, _) | (_, Join::And | Join::Or) => return None,
             // wrapping sums have the same bits in unsigned arithmetic, while signed overflow is undefined in C
-            (Kind::Int8, Join::Sum | Join::Prod) => Kind::UInt8,
-            (Kind::Int16, Join::Sum | Join::Prod) => Kind::UInt16,
-            (Kind::Int32, Join::Sum | Join::Prod) => Kind::UInt32,
-            (Kind::Int64, Join::Sum | Join::Prod) => Kind::UInt64,
-            _ => kind,
+            (DType::Int8, Join::Sum | Join::Prod) => DType::UInt8,
+            (DType::Int16, Join::Sum | Join::Prod) => DType::UInt16,
+            (DType::Int32, Join::Sum | Join::Prod) => DType::UInt32,
+            (DType::Int64, Join::Sum | Join::Prod) => DType::UInt64,
+            _ => dtype,
         };
-        Some((self.moved(as_kind), self.joins[join as usize]))
+        Some((self.moved(as_dtype), self.joins[join as usize]))
     }
 }
 
@@ -253,25 +253,25 @@ mod tests {
     #[test]
     fn every_kind_moves_as_a_type_of_its_size() {
         for abi in [Abi::standard(), Abi::mpich()] {
-            for kind in Kind::ALL {
-                let datatype = abi.moved(kind);
+            for dtype in DType::ALL {
+                let datatype = abi.moved(dtype);
                 let at = abi.types.iter().position(|of| *of == datatype).unwrap();
-                assert_eq!(NAMED[at].0.size(), kind.size(), "{kind}");
+                assert_eq!(NAMED[at].0.size(), dtype.size(), "{dtype}");
             }
             assert!(abi.types.iter().all(|of| abi.types.iter().filter(|other| *other == of).count() == 1));
         }
-        assert_eq!(Abi::standard().joined(Kind::Int32, Join::Sum), Some((0x251, 0x21)));
-        assert_eq!(Abi::standard().joined(Kind::Int32, Join::Min), Some((0x250, 0x22)));
-        assert_eq!(Abi::standard().joined(Kind::Float64, Join::Max), None);
-        assert_eq!(Abi::standard().joined(Kind::Bool, Join::Sum), None);
+        assert_eq!(Abi::standard().joined(DType::Int32, Join::Sum), Some((0x251, 0x21)));
+        assert_eq!(Abi::standard().joined(DType::Int32, Join::Min), Some((0x250, 0x22)));
+        assert_eq!(Abi::standard().joined(DType::Float64, Join::Max), None);
+        assert_eq!(Abi::standard().joined(DType::Bool, Join::Sum), None);
     }
 
     /// Checks that the second byte of each datatype in MPICH's interface is its size.
     #[test]
     fn the_types_of_mpich_have_the_sizes_of_their_kinds() {
         let abi = Abi::mpich();
-        for kind in Kind::ALL {
-            assert_eq!(abi.moved(kind) >> 8 & 0xff, kind.size(), "{kind}");
+        for dtype in DType::ALL {
+            assert_eq!(abi.moved(dtype) >> 8 & 0xff, dtype.size(), "{dtype}");
         }
     }
 }

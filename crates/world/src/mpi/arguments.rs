@@ -2,7 +2,7 @@
 //! offsets.
 
 use super::functions::{Aint, Count, Ptr};
-use crate::{Error, Kind, Result};
+use crate::{DType, Error, Result};
 use std::ffi::c_int;
 
 /// The address of a buffer. An empty buffer gets a special address, because the address of an empty vector of bytes is
@@ -13,8 +13,8 @@ pub(super) fn start(buf: &[u8]) -> Ptr {
 }
 
 /// The number of elements in a buffer.
-pub(super) fn count(buf: &[u8], kind: Kind) -> Count {
-    (buf.len() / kind.size()) as Count
+pub(super) fn count(buf: &[u8], dtype: DType) -> Count {
+    (buf.len() / dtype.size()) as Count
 }
 
 /// Converts the numbers of elements of the parts to the 64-bit types of MPI functions whose names end in `_c`. Also

@@ -8,8 +8,8 @@ use super::{
     shared,
 };
 use crate::{
-    Join, Kind, Request, Result, Transport, board::Board, bytes, join, queue::another, say::say, status,
-    transport::Start,
+    DType, Join, Request, Result, Transport, board::Board, bytes, dtype::alignment, join, queue::another, say::say,
+    status, transport::Start,
 };
 use std::{ffi::c_int, sync::Arc};
 
@@ -45,9 +45,9 @@ impl Mpi {
         session.check("MPI_Comm_split_type", code)?;
         let machine = Mpi::of(session, shared, false)?;
         let mut mine = [world.rank as u64];
-        machine.broadcast(bytes::of_mut(&mut mine), Kind::UInt64, 0)?;
+        machine.broadcast(bytes::of_mut(&mut mine), DType::UInt64, 0)?;
         let mut machines = vec![0_u64; world.size];
-        world.all_gather(bytes::of(&mine), bytes::of_mut(&mut machines), &vec![1; world.size], Kind::UInt64)?;
+        world.all_gather(bytes::of(&mine), bytes::of_mut(&mut machines), &vec![1; world.size], DType::UInt64)?;
         world.machines = machines.into();
         Ok(world)
     }
@@ -99,9 +99,9 @@ impl Mpi {
         self.session.loaded.long.as_ref()
     }
 
-    /// The MPI datatype with which elements of a kind are moved.
-    fn moved(&self, kind: Kind) -> Word {
-        self.session.loaded.abi.moved(kind)
+    /// The MPI datatype with which elements of a dtype are moved.
+    fn moved(&self, dtype: DType) -> Word {
+        self.session.loaded.abi.moved(dtype)
     }
 
     fn in_place(&self) -> Ptr {
@@ -109,12 +109,12 @@ impl Mpi {
     }
 
     /// Calls `f` with successive chunks of a buffer. Each chunk has at most as many elements as the library can count.
-    fn in_pieces(&self, buf: &mut [u8], kind: Kind, mut f: impl FnMut(Ptr, c_int) -> Result<()>) -> Result<()> {
-        let piece = self.session.most.saturating_mul(kind.size());
+    fn in_pieces(&self, buf: &mut [u8], dtype: DType, mut f: impl FnMut(Ptr, c_int) -> Result<()>) -> Result<()> {
+        let piece = self.session.most.saturating_mul(dtype.size());
         if buf.len() <= piece {
-            return f(start(buf), (buf.len() / kind.size()) as c_int);
+            return f(start(buf), (buf.len() / dtype.size()) as c_int);
         }
-        buf.chunks_mut(piece).try_for_each(|part| f(start(part), (part.len() / kind.size()) as c_int))
+        buf.chunks_mut(piece).try_for_each(|part| f(start(part), (part.len() / dtype.size()) as c_int))
     }
 
     /// Converts the numbers of elements of the parts to C ints. Also returns the offset of each part, in elements.
@@ -127,21 +127,21 @@ impl Mpi {
         self.long().is_some() || counts.iter().sum::<usize>() <= self.session.most
     }
 
-    /// Checks that the received message has the expected kind and length.
-    fn examine(&self, status: &Status, buf: &[u8], kind: Kind, from: usize) -> Result<()> {
-        request::examine(self.session, status, buf.len(), kind, from)
+    /// Checks that the received message has the expected dtype and length.
+    fn examine(&self, status: &Status, buf: &[u8], dtype: DType, from: usize) -> Result<()> {
+        request::examine(self.session, status, buf.len(), dtype, from)
     }
 
     /// Exchanges parts with the only other rank, by one message in each direction. The parts of both ranks are stored
     /// one after another in `recv`. With MPICH this is faster than `MPI_Allgatherv`.
-    fn exchange(&self, pair: Word, send: &[u8], recv: &mut [u8], kind: Kind) -> Result<()> {
+    fn exchange(&self, pair: Word, send: &[u8], recv: &mut [u8], dtype: DType) -> Result<()> {
         const CALL: &str = "MPI_Sendrecv";
         self.session.on_right_thread(CALL)?;
         let (first, second) = recv.split_at_mut(if self.rank == 0 { send.len() } else { recv.len() - send.len() });
         let (own, others) = if self.rank == 0 { (first, second) } else { (second, first) };
         own.copy_from_slice(send);
-        let (datatype, other, tag) = (self.moved(kind), (1 - self.rank) as c_int, request::tag(kind));
-        let (sent, come) = (count(send, kind) as c_int, count(others, kind) as c_int);
+        let (datatype, other, tag) = (self.moved(dtype), (1 - self.rank) as c_int, request::tag(dtype));
+        let (sent, come) = (count(send, dtype) as c_int, count(others, dtype) as c_int);
         let (from, to, mut status) = (start(send), start(others), Status([0; 64]));
         // SAFETY: the buffers have the numbers of elements that the call passes, and the status is longer than the
         // status of any library.
@@ -168,8 +168,8 @@ impl Mpi {
 }
 
 /// Calls `f` with the buffer, or with an aligned copy of it, because libraries expect aligned elements in reductions.
-fn aligned(buf: &mut [u8], kind: Kind, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
-    if buf.as_ptr().addr().is_multiple_of(kind.align()) {
+fn aligned(buf: &mut [u8], dtype: DType, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+    if buf.as_ptr().addr().is_multiple_of(alignment(dtype)) {
         return f(buf);
     }
     let mut memory = vec![0_u64; buf.len().div_ceil(8)];
@@ -180,19 +180,19 @@ fn aligned(buf: &mut [u8], kind: Kind, f: impl FnOnce(&mut [u8]) -> Result<()>) 
     Ok(())
 }
 
-/// Implements an in-place reduction: `in_place!(self, scan "MPI_Scan", buf, kind, join)`.
+/// Implements an in-place reduction: `in_place!(self, scan "MPI_Scan", buf, dtype, join)`.
 macro_rules! in_place {
-    ($self:ident, $call:ident $name:literal, $buf:ident, $kind:ident, $join:ident) => {{
+    ($self:ident, $call:ident $name:literal, $buf:ident, $dtype:ident, $join:ident) => {{
         $self.session.on_right_thread($name)?;
-        let (datatype, operation) = $self.session.reduction($kind, $join)?;
-        aligned($buf, $kind, |buf| match $self.long() {
+        let (datatype, operation) = $self.session.reduction($dtype, $join)?;
+        aligned($buf, $dtype, |buf| match $self.long() {
             Some(long) => {
-                let (buf, count) = (start(buf), count(buf, $kind));
+                let (buf, count) = (start(buf), count(buf, $dtype));
                 // SAFETY: the buffer has `count` elements, and the call uses no other buffer because it is in place.
                 let code = unsafe { (long.$call)($self.in_place(), buf, count, datatype, operation, $self.comm) };
                 $self.session.check($name, code)
             }
-            None => $self.in_pieces(buf, $kind, |buf, count| {
+            None => $self.in_pieces(buf, $dtype, |buf, count| {
                 // SAFETY: the buffer has `count` elements, and the call uses no other buffer because it is in place.
                 let code = unsafe { ($self.f().$call)($self.in_place(), buf, count, datatype, operation, $self.comm) };
                 $self.session.check($name, code)
@@ -222,41 +222,41 @@ impl Transport for Mpi {
         // SAFETY: the communicator is valid.
         self.session.check("MPI_Barrier", unsafe { (self.f().barrier)(self.comm) })
     }
-    fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+    fn broadcast(&self, buf: &mut [u8], dtype: DType, root: usize) -> Result<()> {
         self.session.on_right_thread("MPI_Bcast")?;
-        let (datatype, root) = (self.moved(kind), root as c_int);
+        let (datatype, root) = (self.moved(dtype), root as c_int);
         match self.long() {
             Some(long) => {
                 // SAFETY: the buffer has the number of elements that the call passes.
-                let code = unsafe { (long.broadcast)(start(buf), count(buf, kind), datatype, root, self.comm) };
+                let code = unsafe { (long.broadcast)(start(buf), count(buf, dtype), datatype, root, self.comm) };
                 self.session.check("MPI_Bcast", code)
             }
-            None => self.in_pieces(buf, kind, |buf, count| {
+            None => self.in_pieces(buf, dtype, |buf, count| {
                 // SAFETY: the buffer has the number of elements that the call passes.
                 let code = unsafe { (self.f().broadcast)(buf, count, datatype, root, self.comm) };
                 self.session.check("MPI_Bcast", code)
             }),
         }
     }
-    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
+    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], dtype: DType) -> Result<()> {
         if let Some(pair) = self.pair.filter(|_| counts.iter().all(|count| *count <= self.session.most)) {
-            return self.exchange(pair, send, recv, kind);
+            return self.exchange(pair, send, recv, dtype);
         }
         self.session.on_right_thread("MPI_Allgatherv")?;
         if !self.fits(counts) {
             // the library cannot count all elements in one call, so each part is broadcast separately
             let mut rest = recv;
             for (rank, count) in counts.iter().enumerate() {
-                let (part, after) = rest.split_at_mut(count * kind.size());
+                let (part, after) = rest.split_at_mut(count * dtype.size());
                 if rank == self.rank {
                     part.copy_from_slice(send);
                 }
-                self.broadcast(part, kind, rank)?;
+                self.broadcast(part, dtype, rank)?;
                 rest = after;
             }
             return Ok(());
         }
-        let (datatype, from, to) = (self.moved(kind), start(send), start(recv));
+        let (datatype, from, to) = (self.moved(dtype), start(send), start(recv));
         // SAFETY: the buffers have the numbers of elements in the counts.
         let code = unsafe {
             match self.long() {
@@ -264,7 +264,7 @@ impl Transport for Mpi {
                     let (counts, starts) = longs(counts);
                     (long.all_gather)(
                         from,
-                        count(send, kind),
+                        count(send, dtype),
                         datatype,
                         to,
                         counts.as_ptr(),
@@ -291,17 +291,17 @@ impl Transport for Mpi {
         };
         self.session.check("MPI_Allgatherv", code)
     }
-    fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], kind: Kind, root: usize) -> Result<()> {
+    fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], dtype: DType, root: usize) -> Result<()> {
         self.session.on_right_thread("MPI_Gatherv")?;
         let (datatype, from, to, root) =
-            (self.moved(kind), start(send), start(recv.unwrap_or_default()), root as c_int);
+            (self.moved(dtype), start(send), start(recv.unwrap_or_default()), root as c_int);
         // SAFETY: the buffers have the numbers of elements in the counts, and on ranks other than the root `to` is
         // ignored.
         let code = unsafe {
             match self.long() {
                 Some(long) => {
                     let (counts, starts) = longs(counts);
-                    let (counts, starts, sent) = (counts.as_ptr(), starts.as_ptr(), count(send, kind));
+                    let (counts, starts, sent) = (counts.as_ptr(), starts.as_ptr(), count(send, dtype));
                     (long.gather)(from, sent, datatype, to, counts, starts, datatype, root, self.comm)
                 }
                 None => {
@@ -323,17 +323,17 @@ impl Transport for Mpi {
         };
         self.session.check("MPI_Gatherv", code)
     }
-    fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], kind: Kind, root: usize) -> Result<()> {
+    fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], dtype: DType, root: usize) -> Result<()> {
         self.session.on_right_thread("MPI_Scatterv")?;
         let (datatype, from, to, root) =
-            (self.moved(kind), start(send.unwrap_or_default()), start(recv), root as c_int);
+            (self.moved(dtype), start(send.unwrap_or_default()), start(recv), root as c_int);
         // SAFETY: the buffers have the numbers of elements in the counts, and buffers that only the root uses are
         // ignored elsewhere.
         let code = unsafe {
             match self.long() {
                 Some(long) => {
                     let (counts, starts) = longs(counts);
-                    let (counts, starts, wanted) = (counts.as_ptr(), starts.as_ptr(), count(recv, kind));
+                    let (counts, starts, wanted) = (counts.as_ptr(), starts.as_ptr(), count(recv, dtype));
                     (long.scatter)(from, counts, starts, datatype, to, wanted, datatype, root, self.comm)
                 }
                 None => {
@@ -355,9 +355,9 @@ impl Transport for Mpi {
         };
         self.session.check("MPI_Scatterv", code)
     }
-    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], dtype: DType) -> Result<()> {
         self.session.on_right_thread("MPI_Alltoallv")?;
-        let (datatype, sent, received) = (self.moved(kind), start(send), start(recv));
+        let (datatype, sent, received) = (self.moved(dtype), start(send), start(recv));
         // SAFETY: the buffers have the numbers of elements in the counts.
         let code = unsafe {
             match self.long() {
@@ -388,26 +388,26 @@ impl Transport for Mpi {
         };
         self.session.check("MPI_Alltoallv", code)
     }
-    fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        in_place!(self, all_reduce "MPI_Allreduce", buf, kind, join)
+    fn all_reduce(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        in_place!(self, all_reduce "MPI_Allreduce", buf, dtype, join)
     }
-    fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
+    fn reduce(&self, buf: &mut [u8], dtype: DType, join: Join, root: usize) -> Result<()> {
         self.session.on_right_thread("MPI_Reduce")?;
-        let of = self.session.reduction(kind, join)?;
-        aligned(buf, kind, |buf| match self.long() {
-            Some(_) => self.reduce_piece(start(buf), count(buf, kind), root, of),
-            None => self.in_pieces(buf, kind, |buf, count| self.reduce_piece(buf, Count::from(count), root, of)),
+        let of = self.session.reduction(dtype, join)?;
+        aligned(buf, dtype, |buf| match self.long() {
+            Some(_) => self.reduce_piece(start(buf), count(buf, dtype), root, of),
+            None => self.in_pieces(buf, dtype, |buf, count| self.reduce_piece(buf, Count::from(count), root, of)),
         })
     }
-    fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
+    fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], dtype: DType, join: Join) -> Result<()> {
         self.session.on_right_thread("MPI_Reduce_scatter")?;
         if !self.fits(counts) {
             // the library cannot count all elements in one call, so each part is reduced separately
             let mut rest = send;
             for (rank, count) in counts.iter().enumerate() {
-                let (part, after) = rest.split_at(count * kind.size());
+                let (part, after) = rest.split_at(count * dtype.size());
                 let mut part = part.to_vec();
-                self.reduce(&mut part, kind, join, rank)?;
+                self.reduce(&mut part, dtype, join, rank)?;
                 if rank == self.rank {
                     recv.copy_from_slice(&part);
                 }
@@ -415,9 +415,9 @@ impl Transport for Mpi {
             }
             return Ok(());
         }
-        let (datatype, operation) = self.session.reduction(kind, join)?;
+        let (datatype, operation) = self.session.reduction(dtype, join)?;
         // an unaligned send buffer is copied to aligned memory, because it is borrowed and cannot be realigned in place
-        let (mut copy, is_aligned) = (Vec::new(), send.as_ptr().addr().is_multiple_of(kind.align()));
+        let (mut copy, is_aligned) = (Vec::new(), send.as_ptr().addr().is_multiple_of(alignment(dtype)));
         let send = if is_aligned {
             send
         } else {
@@ -426,7 +426,7 @@ impl Transport for Mpi {
             copy.copy_from_slice(send);
             copy
         };
-        aligned(recv, kind, |recv| {
+        aligned(recv, dtype, |recv| {
             let (from, to) = (start(send), start(recv));
             // SAFETY: the buffers have the numbers of elements in the counts.
             let code = unsafe {
@@ -444,26 +444,26 @@ impl Transport for Mpi {
             self.session.check("MPI_Reduce_scatter", code)
         })
     }
-    fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        in_place!(self, scan "MPI_Scan", buf, kind, join)
+    fn scan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        in_place!(self, scan "MPI_Scan", buf, dtype, join)
     }
-    fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        in_place!(self, exscan "MPI_Exscan", buf, kind, join)?;
+    fn exscan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        in_place!(self, exscan "MPI_Exscan", buf, dtype, join)?;
         // MPI leaves the result of rank 0 undefined, so it is set to the identity
         if self.rank == 0 {
-            join::fill_identity(buf, kind, join);
+            join::fill_identity(buf, dtype, join);
         }
         Ok(())
     }
-    fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
+    fn send(&self, buf: &[u8], dtype: DType, to: usize) -> Result<()> {
         self.session.on_right_thread("MPI_Send")?;
-        let (datatype, to, tag) = (self.moved(Kind::UInt8), to as c_int, request::tag(kind));
-        // a message is sent as bytes, with the kind as its tag, so that the receiver detects a wrong kind
+        let (datatype, to, tag) = (self.moved(DType::UInt8), to as c_int, request::tag(dtype));
+        // a message is sent as bytes, with the dtype as its tag, so that the receiver detects a wrong dtype
         for part in buf.chunks(self.piece()).chain(buf.is_empty().then_some(buf)) {
             // SAFETY: the buffer has the number of bytes that the call passes, and they are only read.
             let code = unsafe {
                 match self.long() {
-                    Some(long) => (long.send)(start(part), count(part, Kind::UInt8), datatype, to, tag, self.comm),
+                    Some(long) => (long.send)(start(part), count(part, DType::UInt8), datatype, to, tag, self.comm),
                     None => (self.f().send)(start(part), part.len() as c_int, datatype, to, tag, self.comm),
                 }
             };
@@ -471,19 +471,19 @@ impl Transport for Mpi {
         }
         Ok(())
     }
-    fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
+    fn recv(&self, buf: &mut [u8], dtype: DType, from: usize) -> Result<()> {
         self.session.on_right_thread("MPI_Recv")?;
         let (wanted, is_empty) = (buf.len(), buf.is_empty());
         let none: &mut [u8] = &mut [];
         for part in buf.chunks_mut(self.piece()).chain(is_empty.then_some(none)) {
-            let (datatype, rank, tag) = (self.moved(Kind::UInt8), from as c_int, self.session.loaded.abi.any_tag);
+            let (datatype, rank, tag) = (self.moved(DType::UInt8), from as c_int, self.session.loaded.abi.any_tag);
             let mut status = Status([0; 64]);
             // SAFETY: the buffer has room for the number of bytes that the call passes, and the status is longer than
             // the status of any library.
             let code = unsafe {
                 match self.long() {
                     Some(long) => {
-                        (long.recv)(start(part), count(part, Kind::UInt8), datatype, rank, tag, self.comm, &mut status)
+                        (long.recv)(start(part), count(part, DType::UInt8), datatype, rank, tag, self.comm, &mut status)
                     }
                     None => {
                         (self.f().recv)(start(part), part.len() as c_int, datatype, rank, tag, self.comm, &mut status)
@@ -491,10 +491,10 @@ impl Transport for Mpi {
                 }
             };
             if self.session.is_truncated(code) {
-                return Err(another(wanted, kind, "more elements", from));
+                return Err(another(wanted, dtype, "more elements", from));
             }
             self.session.check("MPI_Recv", code)?;
-            self.examine(&status, part, kind, from)?;
+            self.examine(&status, part, dtype, from)?;
         }
         Ok(())
     }

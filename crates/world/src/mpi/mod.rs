@@ -44,7 +44,7 @@ mod shared;
 mod slot;
 
 use crate::{
-    Error, Kind, Result, Transport, World, bytes,
+    DType, Error, Result, Transport, World, bytes,
     environment::is_set,
     say::say,
     watch::{self, Limit},
@@ -121,7 +121,7 @@ fn begin() -> Result<World> {
     }
     // rank 0's environment applies to all ranks, because launchers do not pass every variable to every machine
     let mut settings = [u64::from(check), limit.to_number()];
-    mpi.broadcast(bytes::of_mut(&mut settings), Kind::UInt64, 0)?;
+    mpi.broadcast(bytes::of_mut(&mut settings), DType::UInt64, 0)?;
     let limit = Limit::of_number(settings[1]);
     let (size, board) = (mpi.size(), mpi.board()?);
     let world = World::with(Box::new(mpi), settings[0] != 0, limit.given());

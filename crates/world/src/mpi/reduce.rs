@@ -3,7 +3,7 @@
 
 use super::functions::{Count, LongReduce, Ptr, Reduce, Word};
 use crate::{
-    Error, Join, Kind, Result,
+    DType, Error, Join, Result,
     join::{AND, Joined, MAX, MIN, OR, PROD, SUM, join_elements},
 };
 use half::{bf16, f16};
@@ -11,14 +11,14 @@ use std::ffi::c_int;
 
 /// Returns the two callbacks with which MPI joins elements. The first one takes the number of elements as a C int, the
 /// second one as a 64-bit [`Count`].
-pub(super) fn functions(kind: Kind, join: Join) -> Result<(Reduce, LongReduce)> {
-    match kind {
-        Kind::Bool => Ok(of::<bool>(join)),
-        Kind::Float16 => Ok(of::<f16>(join)),
-        Kind::BFloat16 => Ok(of::<bf16>(join)),
-        Kind::Float32 => Ok(of::<f32>(join)),
-        Kind::Float64 => Ok(of::<f64>(join)),
-        _ => Err(Error::NoJoin { kind, join }),
+pub(super) fn functions(dtype: DType, join: Join) -> Result<(Reduce, LongReduce)> {
+    match dtype {
+        DType::Bool => Ok(of::<bool>(join)),
+        DType::Float16 => Ok(of::<f16>(join)),
+        DType::BFloat16 => Ok(of::<bf16>(join)),
+        DType::Float32 => Ok(of::<f32>(join)),
+        DType::Float64 => Ok(of::<f64>(join)),
+        _ => Err(Error::NoJoin { dtype, join }),
     }
 }
 
@@ -52,7 +52,7 @@ unsafe fn join<T: Joined, const J: u8>(with: Ptr, into: Ptr, count: usize) {
     if count == 0 {
         return;
     }
-    let bytes = count * T::KIND.size();
+    let bytes = count * T::DTYPE.size();
     // SAFETY: the caller guarantees that both pointers are valid for `count` elements and do not overlap. The elements
     // are read and written as bytes.
     let (with, into) = unsafe {
@@ -68,35 +68,35 @@ mod tests {
 
     #[test]
     fn operations_join_as_every_transport_does() {
-        for kind in [Kind::Bool, Kind::Float16, Kind::BFloat16, Kind::Float32, Kind::Float64] {
-            for join in Join::ALL.into_iter().filter(|join| crate::join::check(kind, *join).is_ok()) {
-                let (short, long) = functions(kind, join).unwrap();
-                let with: Vec<u8> = if kind == Kind::Bool {
+        for dtype in [DType::Bool, DType::Float16, DType::BFloat16, DType::Float32, DType::Float64] {
+            for join in Join::ALL.into_iter().filter(|join| crate::join::check(dtype, *join).is_ok()) {
+                let (short, long) = functions(dtype, join).unwrap();
+                let with: Vec<u8> = if dtype == DType::Bool {
                     vec![0, 1, 0, 1]
                 } else {
-                    (1..=6 * kind.size()).map(|i| i as u8).collect()
+                    (1..=6 * dtype.size()).map(|i| i as u8).collect()
                 };
                 let into: Vec<u8> = with.iter().rev().copied().collect();
                 let mut expected = into.clone();
-                crate::join::join_bytes(&with, &mut expected, kind, join);
+                crate::join::join_bytes(&with, &mut expected, dtype, join);
                 for is_long in [false, true] {
                     let (mut with, mut into) = (with.clone(), into.clone());
                     let (mut count, mut long_count) =
-                        ((into.len() / kind.size()) as c_int, (into.len() / kind.size()) as Count);
+                        ((into.len() / dtype.size()) as c_int, (into.len() / dtype.size()) as Count);
                     let (a, b) = (with.as_mut_ptr().cast(), into.as_mut_ptr().cast());
                     // SAFETY: both arrays have `count` elements and do not overlap.
                     unsafe {
                         if is_long { long(a, b, &mut long_count, &mut 0) } else { short(a, b, &mut count, &mut 0) }
                     }
-                    assert_eq!(into, expected, "{join} of {kind}");
+                    assert_eq!(into, expected, "{join} of {dtype}");
                 }
             }
         }
         let mut x = [1.0_f64];
-        let (short, _) = functions(Kind::Float64, Join::Max).unwrap();
+        let (short, _) = functions(DType::Float64, Join::Max).unwrap();
         // SAFETY: with a count of 0 no element is accessed.
         unsafe { short(std::ptr::null_mut(), bytes::of_mut(&mut x).as_mut_ptr().cast(), &mut 0, &mut 0) };
         assert_eq!(x, [1.0]);
-        assert!(functions(Kind::Int8, Join::Sum).is_err());
+        assert!(functions(DType::Int8, Join::Sum).is_err());
     }
 }

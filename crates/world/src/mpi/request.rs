@@ -5,18 +5,18 @@ use super::{
     functions::{Aint, Count, Ptr, Status, Word},
     session::Session,
 };
-use crate::{Error, Kind, Request, Result, Transport, describe, queue::another, transport::Start};
+use crate::{DType, Error, Request, Result, Transport, describe, dtype::alignment, queue::another, transport::Start};
 use std::{ffi::c_int, mem::ManuallyDrop};
 
-/// The MPI tag of messages whose elements have this kind.
-pub(super) fn tag(kind: Kind) -> c_int {
-    kind as c_int
+/// The MPI tag of messages whose elements have this dtype.
+pub(super) fn tag(dtype: DType) -> c_int {
+    dtype as c_int
 }
 
-/// Checks that a received message has the expected length and kind. `status` describes the message.
-pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: Kind, from: usize) -> Result<()> {
+/// Checks that a received message has the expected length and dtype. `status` describes the message.
+pub(super) fn examine(session: &Session, status: &Status, wanted: usize, dtype: DType, from: usize) -> Result<()> {
     let abi = &session.loaded.abi;
-    let (datatype, mut received, mut short) = (abi.moved(Kind::UInt8), 0, 0);
+    let (datatype, mut received, mut short) = (abi.moved(DType::UInt8), 0, 0);
     // SAFETY: the status belongs to a message that was received as bytes.
     let code = unsafe {
         match &session.loaded.long {
@@ -26,10 +26,10 @@ pub(super) fn examine(session: &Session, status: &Status, wanted: usize, kind: K
     };
     session.check("MPI_Get_count", code)?;
     let received = usize::try_from(received.max(Count::from(short))).unwrap_or(0);
-    let sent = Kind::ALL.into_iter().find(|of| tag(*of) == status.0[abi.tag]);
+    let sent = DType::ALL.into_iter().find(|of| tag(*of) == status.0[abi.tag]);
     match sent {
-        Some(sent) if sent == kind && received == wanted => Ok(()),
-        sent => Err(another(wanted, kind, &describe::elements(received, sent.unwrap_or(Kind::UInt8)), from)),
+        Some(sent) if sent == dtype && received == wanted => Ok(()),
+        sent => Err(another(wanted, dtype, &describe::elements(received, sent.unwrap_or(DType::UInt8)), from)),
     }
 }
 
@@ -43,13 +43,13 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(mut vec: Vec<u8>, kind: Kind) -> Memory {
+    fn new(mut vec: Vec<u8>, dtype: DType) -> Memory {
         let len = vec.len();
-        let is_aligned = |vec: &Vec<u8>| vec.as_ptr().addr().is_multiple_of(kind.align());
+        let is_aligned = |vec: &Vec<u8>| vec.as_ptr().addr().is_multiple_of(alignment(dtype));
         let mut shift = 0;
         if len > 0 && !is_aligned(&vec) {
-            vec.resize(len + kind.align(), 0);
-            shift = vec.as_ptr().addr().next_multiple_of(kind.align()) - vec.as_ptr().addr();
+            vec.resize(len + alignment(dtype), 0);
+            shift = vec.as_ptr().addr().next_multiple_of(alignment(dtype)) - vec.as_ptr().addr();
             vec.copy_within(0..len, shift);
         }
         Memory { vec: ManuallyDrop::new(vec), shift, len }
@@ -112,8 +112,8 @@ struct Started {
     /// The second buffer of the call, from which the library sends; `None` if the call has only one buffer.
     sent: Option<Memory>,
     counts: ManuallyDrop<Vec<Counts>>,
-    /// For a receive, the expected kind and the sender.
-    receives: Option<(Kind, usize)>,
+    /// For a receive, the expected dtype and the sender.
+    receives: Option<(DType, usize)>,
     /// The outcome of the call, after it has ended.
     ended: Option<Result<()>>,
 }
@@ -129,7 +129,7 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
     // if the library lacks 64-bit counts, the number of elements must fit into an int, because several smaller calls
     // would need several requests
     let int = |elements: usize| ints(name, &[elements], session.most).map(|(counts, _)| counts[0]);
-    let bytes = |n: usize, kind: Kind| int(n).map_err(|_| Error::Count { call: name, count: n / kind.size() });
+    let bytes = |n: usize, dtype: DType| int(n).map_err(|_| Error::Count { call: name, count: n / dtype.size() });
     let mut receives = None;
     let mut kept = Vec::new();
     // SAFETY of every call below: the buffers have the numbers of elements in the counts, and `Started` keeps buffers
@@ -137,12 +137,12 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
     let (code, result, sent) = match call {
         Start::Barrier => {
             // SAFETY: the communicator is valid.
-            (unsafe { (f.start_barrier)(comm, out) }, Memory::new(Vec::new(), Kind::UInt8), None)
+            (unsafe { (f.start_barrier)(comm, out) }, Memory::new(Vec::new(), DType::UInt8), None)
         }
-        Start::Broadcast { buf, kind, root } => {
-            let (n, datatype, root) = (count(&buf, kind), abi.moved(kind), root as c_int);
+        Start::Broadcast { buf, dtype, root } => {
+            let (n, datatype, root) = (count(&buf, dtype), abi.moved(dtype), root as c_int);
             let short = if long.is_none() { int(n as usize)? } else { 0 };
-            let mut buf = Memory::new(buf, kind);
+            let mut buf = Memory::new(buf, dtype);
             // SAFETY: the buffer has `n` elements, and `Started` keeps it until the call has ended.
             let code = unsafe {
                 match long {
@@ -152,10 +152,10 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             };
             (code, buf, None)
         }
-        Start::AllGather { send, recv, counts, kind } => {
-            let (n, datatype) = (count(&send, kind), abi.moved(kind));
+        Start::AllGather { send, recv, counts, dtype } => {
+            let (n, datatype) = (count(&send, dtype), abi.moved(dtype));
             kept.push(Counts::new(session, name, &counts)?);
-            let (mut recv, mut send) = (Memory::new(recv, kind), Memory::new(send, kind));
+            let (mut recv, mut send) = (Memory::new(recv, dtype), Memory::new(send, dtype));
             let (from, to) = (send.start(), recv.start());
             // SAFETY: the buffers have the numbers of elements in the counts, and `Started` keeps them until the call
             // has ended.
@@ -173,11 +173,11 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             };
             (code, recv, Some(send))
         }
-        Start::AllToAll { send, to, recv, from, kind } => {
-            let datatype = abi.moved(kind);
+        Start::AllToAll { send, to, recv, from, dtype } => {
+            let datatype = abi.moved(dtype);
             kept.push(Counts::new(session, name, &to)?);
             kept.push(Counts::new(session, name, &from)?);
-            let (mut recv, mut send) = (Memory::new(recv, kind), Memory::new(send, kind));
+            let (mut recv, mut send) = (Memory::new(recv, dtype), Memory::new(send, dtype));
             let (sent, received) = (send.start(), recv.start());
             // SAFETY: the buffers have the numbers of elements in the counts, and `Started` keeps them until the call
             // has ended.
@@ -195,10 +195,10 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             };
             (code, recv, Some(send))
         }
-        Start::AllReduce { buf, kind, join } => {
-            let (n, (datatype, operation)) = (count(&buf, kind), session.reduction(kind, join)?);
+        Start::AllReduce { buf, dtype, join } => {
+            let (n, (datatype, operation)) = (count(&buf, dtype), session.reduction(dtype, join)?);
             let short = if long.is_none() { int(n as usize)? } else { 0 };
-            let mut buf = Memory::new(buf, kind);
+            let mut buf = Memory::new(buf, dtype);
             let in_place = abi.in_place();
             // SAFETY: the buffer has `n` elements, and `Started` keeps it until the call has ended.
             let code = unsafe {
@@ -209,10 +209,10 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             };
             (code, buf, None)
         }
-        Start::ReduceScatter { send, recv, counts, kind, join } => {
-            let (datatype, operation) = session.reduction(kind, join)?;
+        Start::ReduceScatter { send, recv, counts, dtype, join } => {
+            let (datatype, operation) = session.reduction(dtype, join)?;
             kept.push(Counts::new(session, name, &counts)?);
-            let (mut recv, mut send) = (Memory::new(recv, kind), Memory::new(send, kind));
+            let (mut recv, mut send) = (Memory::new(recv, dtype), Memory::new(send, dtype));
             let (from, to) = (send.start(), recv.start());
             // SAFETY: the buffers have the numbers of elements in the counts, and `Started` keeps them until the call
             // has ended.
@@ -226,24 +226,24 @@ pub(super) fn start(session: &'static Session, comm: Word, call: Start) -> Resul
             };
             (code, recv, Some(send))
         }
-        Start::Send { buf, kind, to } => {
-            let (n, datatype, to) = (buf.len(), abi.moved(Kind::UInt8), to as c_int);
-            let short = if long.is_none() { bytes(n, kind)? } else { 0 };
-            let mut buf = Memory::new(buf, Kind::UInt8);
+        Start::Send { buf, dtype, to } => {
+            let (n, datatype, to) = (buf.len(), abi.moved(DType::UInt8), to as c_int);
+            let short = if long.is_none() { bytes(n, dtype)? } else { 0 };
+            let mut buf = Memory::new(buf, DType::UInt8);
             // SAFETY: the buffer has `n` bytes, and `Started` keeps it until the call has ended.
             let code = unsafe {
                 match long {
-                    Some(long) => (long.start_send)(buf.start(), n as Count, datatype, to, tag(kind), comm, out),
-                    None => (f.start_send)(buf.start(), short, datatype, to, tag(kind), comm, out),
+                    Some(long) => (long.start_send)(buf.start(), n as Count, datatype, to, tag(dtype), comm, out),
+                    None => (f.start_send)(buf.start(), short, datatype, to, tag(dtype), comm, out),
                 }
             };
             (code, buf, None)
         }
-        Start::Recv { buf, kind, from } => {
-            let (n, datatype, rank) = (buf.len(), abi.moved(Kind::UInt8), from as c_int);
-            let short = if long.is_none() { bytes(n, kind)? } else { 0 };
-            let mut buf = Memory::new(buf, Kind::UInt8);
-            receives = Some((kind, from));
+        Start::Recv { buf, dtype, from } => {
+            let (n, datatype, rank) = (buf.len(), abi.moved(DType::UInt8), from as c_int);
+            let short = if long.is_none() { bytes(n, dtype)? } else { 0 };
+            let mut buf = Memory::new(buf, DType::UInt8);
+            receives = Some((dtype, from));
             // SAFETY: the buffer has `n` bytes, and `Started` keeps it until the call has ended.
             let code = unsafe {
                 match long {
@@ -276,10 +276,10 @@ impl Started {
     /// Records that the call has ended with this code.
     fn end(&mut self, code: c_int, status: &Status) {
         let ended = match self.receives {
-            Some((kind, from)) if self.session.is_truncated(code) => {
-                Err(another(self.result.len, kind, "more elements", from))
+            Some((dtype, from)) if self.session.is_truncated(code) => {
+                Err(another(self.result.len, dtype, "more elements", from))
             }
-            Some((kind, from)) if code == 0 => examine(self.session, status, self.result.len, kind, from),
+            Some((dtype, from)) if code == 0 => examine(self.session, status, self.result.len, dtype, from),
             _ => self.session.check(self.call, code),
         };
         self.ended = Some(ended);
@@ -327,7 +327,7 @@ mod tests {
     fn memory_comes_back_as_it_was_and_is_aligned_meanwhile() {
         for len in [0, 1, 8, 1000] {
             let vec: Vec<u8> = (0..len).map(|i| i as u8).collect();
-            let mut memory = Memory::new(vec.clone(), Kind::Complex128);
+            let mut memory = Memory::new(vec.clone(), DType::Complex128);
             assert_eq!(memory.start().addr() % 8, 0);
             assert_ne!(memory.start().addr(), 1);
             assert_eq!(memory.take(), vec);

@@ -5,7 +5,7 @@ use super::{
     load::Loaded,
     reduce, slot,
 };
-use crate::{Error, Join, Kind, Result, board::Board, environment::is_set, say::say, status};
+use crate::{DType, Error, Join, Result, board::Board, environment::is_set, say::say, status};
 use std::{
     ffi::c_int,
     io::Write,
@@ -29,7 +29,7 @@ pub(super) struct Session {
     /// The maximum number of elements of a call, if the library lacks the functions with 64-bit element counts.
     pub most: usize,
     /// The reduction operations that this crate has created in the library so far.
-    operations: Mutex<Vec<((Kind, Join), Word)>>,
+    operations: Mutex<Vec<((DType, Join), Word)>>,
     /// Communicators that must be freed later, because their handles were dropped.
     left_over: Mutex<Vec<Word>>,
     /// The board on which this rank publishes that it has left.
@@ -149,18 +149,18 @@ impl Session {
 
     /// The MPI datatype and operation of a reduction that the caller has checked. If MPI does not define the
     /// reduction, the operation is created.
-    pub fn reduction(&self, kind: Kind, join: Join) -> Result<(Word, Word)> {
-        if let Some(own) = self.loaded.abi.joined(kind, join) {
+    pub fn reduction(&self, dtype: DType, join: Join) -> Result<(Word, Word)> {
+        if let Some(own) = self.loaded.abi.joined(dtype, join) {
             return Ok(own);
         }
-        let datatype = self.loaded.abi.moved(kind);
+        let datatype = self.loaded.abi.moved(dtype);
         let mut made = self.operations.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, operation)) = made.iter().find(|(of, _)| *of == (kind, join)) {
+        if let Some((_, operation)) = made.iter().find(|(of, _)| *of == (dtype, join)) {
             return Ok((datatype, *operation));
         }
-        let (short, long) = reduce::functions(kind, join)?;
+        let (short, long) = reduce::functions(dtype, join)?;
         let mut operation = 0;
-        // SAFETY: the callback accepts the arguments that MPI passes for elements of this kind, and is commutative, as
+        // SAFETY: the callback accepts the arguments that MPI passes for elements of this dtype, and is commutative, as
         // the argument 1 states.
         let code = unsafe {
             match &self.loaded.long {
@@ -169,7 +169,7 @@ impl Session {
             }
         };
         self.check("MPI_Op_create", code)?;
-        made.push(((kind, join), operation));
+        made.push(((dtype, join), operation));
         Ok((datatype, operation))
     }
 

@@ -2,7 +2,7 @@
 //! the first process creates it, and the other processes open it by its file number in the first process. If this fails
 //! on any process, no shared memory is used.
 
-use crate::{Kind, Transport, board::Slot, bytes};
+use crate::{DType, Transport, board::Slot, bytes};
 
 /// The slots of all ranks of this machine, initially all bits 0. All these ranks must call this function.
 #[cfg(target_os = "linux")]
@@ -40,7 +40,7 @@ pub(super) fn slots(machine: &dyn Transport) -> Option<&'static [Slot]> {
         Some(Ok((_, told))) => *told,
         _ => [0; 4],
     };
-    machine.broadcast(bytes::of_mut(&mut told), Kind::UInt64, 0).ok()?;
+    machine.broadcast(bytes::of_mut(&mut told), DType::UInt64, 0).ok()?;
     let open = || -> Option<File> {
         let path = format!("/proc/{}/fd/{}", told[0], told[1]);
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;

@@ -2,11 +2,11 @@
 //! gives an error on every rank that waits.
 //!
 //! ```
-//! use backends_world::{Join, Kind, bytes, threads};
+//! use backends_world::{Join, DType, bytes, threads};
 //!
 //! let sums = threads::run(3, |world| {
 //!     let mut x = [world.rank() as f64];
-//!     world.all_reduce(bytes::of_mut(&mut x), Kind::Float64, Join::Sum)?;
+//!     world.all_reduce(bytes::of_mut(&mut x), DType::Float64, Join::Sum)?;
 //!     Ok::<_, backends_world::Error>(x[0])
 //! });
 //! assert_eq!(sums, [Ok(3.0), Ok(3.0), Ok(3.0)]);
@@ -22,7 +22,7 @@
 mod state;
 
 use crate::{
-    Error, Join, Kind, Request, Result, Transport, World, describe, queue,
+    DType, Error, Join, Request, Result, Transport, World, describe, queue,
     transport::{Start, Waited, join_parts},
 };
 use queue::Queue;
@@ -193,18 +193,18 @@ impl Rank {
     }
 
     /// Joins the data that the first `n` ranks brought, element by element, into `buf`.
-    fn join(&self, all: &All, n: usize, buf: &mut [u8], kind: Kind, join: Join) {
+    fn join(&self, all: &All, n: usize, buf: &mut [u8], dtype: DType, join: Join) {
         let data = all.iter().flat_map(|brought| brought.data.iter().copied()).collect::<Vec<u8>>();
-        join_parts(&data, n, buf, kind, join);
+        join_parts(&data, n, buf, dtype, join);
     }
 
     /// Fills `recv` with the parts that all ranks send to this rank in an all-to-all.
-    fn turn(&self, all: &All, recv: &mut [u8], kind: Kind) {
+    fn turn(&self, all: &All, recv: &mut [u8], dtype: DType) {
         let mut at = 0;
         for brought in all {
             let Some((to, _)) = &brought.counts else { continue };
-            let start = to[..self.rank].iter().sum::<usize>() * kind.size();
-            let len = to[self.rank] * kind.size();
+            let start = to[..self.rank].iter().sum::<usize>() * dtype.size();
+            let len = to[self.rank] * dtype.size();
             recv[at..at + len].copy_from_slice(&brought.data[start..start + len]);
             at += len;
         }
@@ -212,15 +212,15 @@ impl Rank {
 
     /// Returns this rank's part of `data`, which contains the parts of all ranks one after another. `counts` are the
     /// numbers of elements of the parts.
-    fn part<'a>(&self, data: &'a [u8], counts: &[usize], kind: Kind) -> &'a [u8] {
-        let start = counts[..self.rank].iter().sum::<usize>() * kind.size();
-        &data[start..start + counts[self.rank] * kind.size()]
+    fn part<'a>(&self, data: &'a [u8], counts: &[usize], dtype: DType) -> &'a [u8] {
+        let start = counts[..self.rank].iter().sum::<usize>() * dtype.size();
+        &data[start..start + counts[self.rank] * dtype.size()]
     }
 
     /// Enqueues a message to rank `to`. Returns the number of the message.
-    fn put(&self, buf: Vec<u8>, kind: Kind, to: usize) -> u64 {
+    fn put(&self, buf: Vec<u8>, dtype: DType, to: usize) -> u64 {
         let mut state = self.shared.lock();
-        let number = state.comms[self.comm].queues.entry((self.rank, to)).or_default().send(buf, kind);
+        let number = state.comms[self.comm].queues.entry((self.rank, to)).or_default().send(buf, dtype);
         drop(state);
         self.shared.changed.notify_all();
         number
@@ -240,12 +240,12 @@ impl Rank {
     }
 
     /// Waits for message `number` of rank `from`, and copies it into `buf`.
-    fn receive(&self, buf: &mut [u8], kind: Kind, from: usize, number: u64) -> Result<()> {
+    fn receive(&self, buf: &mut [u8], dtype: DType, from: usize, number: u64) -> Result<()> {
         drop(self.wait("recv", self.incoming(from, number))?);
         let message = self.from(from, |queue| queue.take(number));
         self.shared.changed.notify_all();
         let gone = || Error::Gone { call: "recv", rank: from, why: "the message was received before".into() };
-        queue::deliver(message.ok_or_else(gone)?, buf, kind, from)
+        queue::deliver(message.ok_or_else(gone)?, buf, dtype, from)
     }
 }
 
@@ -273,72 +273,72 @@ impl Transport for Rank {
     fn barrier(&self) -> Result<()> {
         self.gathered("barrier", "barrier".into(), &[]).map(drop)
     }
-    fn broadcast(&self, buf: &mut [u8], kind: Kind, root: usize) -> Result<()> {
-        let what = describe::broadcast(buf.len(), kind, root);
+    fn broadcast(&self, buf: &mut [u8], dtype: DType, root: usize) -> Result<()> {
+        let what = describe::broadcast(buf.len(), dtype, root);
         let data = if self.rank == root { &*buf } else { &[] };
         let all = self.gathered("broadcast", what, data)?;
         buf.copy_from_slice(&all[root].data);
         Ok(())
     }
-    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind) -> Result<()> {
-        let all = self.gathered("all_gather", describe::all_gather(counts, kind), send)?;
+    fn all_gather(&self, send: &[u8], recv: &mut [u8], counts: &[usize], dtype: DType) -> Result<()> {
+        let all = self.gathered("all_gather", describe::all_gather(counts, dtype), send)?;
         copy_all(&all, recv);
         Ok(())
     }
-    fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], kind: Kind, root: usize) -> Result<()> {
-        let all = self.gathered("gather", describe::gather(counts, kind, root), send)?;
+    fn gather(&self, send: &[u8], recv: Option<&mut [u8]>, counts: &[usize], dtype: DType, root: usize) -> Result<()> {
+        let all = self.gathered("gather", describe::gather(counts, dtype, root), send)?;
         if let Some(recv) = recv {
             copy_all(&all, recv);
         }
         Ok(())
     }
-    fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], kind: Kind, root: usize) -> Result<()> {
-        let all = self.gathered("scatter", describe::scatter(counts, kind, root), send.unwrap_or_default())?;
-        recv.copy_from_slice(self.part(&all[root].data, counts, kind));
+    fn scatter(&self, send: Option<&[u8]>, counts: &[usize], recv: &mut [u8], dtype: DType, root: usize) -> Result<()> {
+        let all = self.gathered("scatter", describe::scatter(counts, dtype, root), send.unwrap_or_default())?;
+        recv.copy_from_slice(self.part(&all[root].data, counts, dtype));
         Ok(())
     }
-    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], kind: Kind) -> Result<()> {
-        let number = self.come(describe::all_to_all(kind), send.to_vec(), Some((to.to_vec(), from.to_vec())));
+    fn all_to_all(&self, send: &[u8], to: &[usize], recv: &mut [u8], from: &[usize], dtype: DType) -> Result<()> {
+        let number = self.come(describe::all_to_all(dtype), send.to_vec(), Some((to.to_vec(), from.to_vec())));
         let all = self.meet("all_to_all", number)?;
-        self.turn(&all, recv, kind);
+        self.turn(&all, recv, dtype);
         Ok(())
     }
-    fn all_reduce(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        let all = self.gathered("all_reduce", describe::all_reduce(buf.len(), kind, join), buf)?;
-        self.join(&all, self.size, buf, kind, join);
+    fn all_reduce(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        let all = self.gathered("all_reduce", describe::all_reduce(buf.len(), dtype, join), buf)?;
+        self.join(&all, self.size, buf, dtype, join);
         Ok(())
     }
-    fn reduce(&self, buf: &mut [u8], kind: Kind, join: Join, root: usize) -> Result<()> {
-        let all = self.gathered("reduce", describe::reduce(buf.len(), kind, join, root), buf)?;
+    fn reduce(&self, buf: &mut [u8], dtype: DType, join: Join, root: usize) -> Result<()> {
+        let all = self.gathered("reduce", describe::reduce(buf.len(), dtype, join, root), buf)?;
         if self.rank == root {
-            self.join(&all, self.size, buf, kind, join);
+            self.join(&all, self.size, buf, dtype, join);
         }
         Ok(())
     }
-    fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], kind: Kind, join: Join) -> Result<()> {
-        let all = self.gathered("reduce_scatter", describe::reduce_scatter(counts, kind, join), send)?;
+    fn reduce_scatter(&self, send: &[u8], recv: &mut [u8], counts: &[usize], dtype: DType, join: Join) -> Result<()> {
+        let all = self.gathered("reduce_scatter", describe::reduce_scatter(counts, dtype, join), send)?;
         let mut joined = vec![0; send.len()];
-        self.join(&all, self.size, &mut joined, kind, join);
-        recv.copy_from_slice(self.part(&joined, counts, kind));
+        self.join(&all, self.size, &mut joined, dtype, join);
+        recv.copy_from_slice(self.part(&joined, counts, dtype));
         Ok(())
     }
-    fn scan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        let all = self.gathered("scan", describe::scan("scan", buf.len(), kind, join), buf)?;
-        self.join(&all, self.rank + 1, buf, kind, join);
+    fn scan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        let all = self.gathered("scan", describe::scan("scan", buf.len(), dtype, join), buf)?;
+        self.join(&all, self.rank + 1, buf, dtype, join);
         Ok(())
     }
-    fn exscan(&self, buf: &mut [u8], kind: Kind, join: Join) -> Result<()> {
-        let all = self.gathered("exscan", describe::scan("exscan", buf.len(), kind, join), buf)?;
-        self.join(&all, self.rank, buf, kind, join);
+    fn exscan(&self, buf: &mut [u8], dtype: DType, join: Join) -> Result<()> {
+        let all = self.gathered("exscan", describe::scan("exscan", buf.len(), dtype, join), buf)?;
+        self.join(&all, self.rank, buf, dtype, join);
         Ok(())
     }
-    fn send(&self, buf: &[u8], kind: Kind, to: usize) -> Result<()> {
-        let number = self.put(buf.to_vec(), kind, to);
+    fn send(&self, buf: &[u8], dtype: DType, to: usize) -> Result<()> {
+        let number = self.put(buf.to_vec(), dtype, to);
         self.wait("send", self.sent(to, number)).map(drop)
     }
-    fn recv(&self, buf: &mut [u8], kind: Kind, from: usize) -> Result<()> {
+    fn recv(&self, buf: &mut [u8], dtype: DType, from: usize) -> Result<()> {
         let number = self.from(from, |queue| queue.next());
-        let received = self.receive(buf, kind, from, number);
+        let received = self.receive(buf, dtype, from, number);
         // if a receive fails before its message arrives, the next receive gets this message
         if !matches!(received, Err(Error::Timeout { .. } | Error::Deadlock { .. } | Error::Gone { .. })) {
             self.from(from, Queue::ask);
@@ -352,50 +352,50 @@ impl Transport for Rank {
         };
         Ok(match call {
             Start::Barrier => meeting("barrier", "barrier".into(), Vec::new(), None, Box::new(|_, _| Vec::new())),
-            Start::Broadcast { buf, kind, root } => {
-                let what = describe::broadcast(buf.len(), kind, root);
+            Start::Broadcast { buf, dtype, root } => {
+                let what = describe::broadcast(buf.len(), dtype, root);
                 let data = if self.rank == root { buf } else { Vec::new() };
                 meeting("broadcast", what, data, None, Box::new(move |_, all| all[root].data.clone()))
             }
-            Start::AllGather { send, mut recv, counts, kind } => {
+            Start::AllGather { send, mut recv, counts, dtype } => {
                 let finish = move |_: &Rank, all: All| {
                     copy_all(&all, &mut recv);
                     recv
                 };
-                meeting("all_gather", describe::all_gather(&counts, kind), send, None, Box::new(finish))
+                meeting("all_gather", describe::all_gather(&counts, dtype), send, None, Box::new(finish))
             }
-            Start::AllToAll { send, to, mut recv, from, kind } => {
+            Start::AllToAll { send, to, mut recv, from, dtype } => {
                 let finish = move |rank: &Rank, all: All| {
-                    rank.turn(&all, &mut recv, kind);
+                    rank.turn(&all, &mut recv, dtype);
                     recv
                 };
-                meeting("all_to_all", describe::all_to_all(kind), send, Some((to, from)), Box::new(finish))
+                meeting("all_to_all", describe::all_to_all(dtype), send, Some((to, from)), Box::new(finish))
             }
-            Start::AllReduce { buf, kind, join } => {
+            Start::AllReduce { buf, dtype, join } => {
                 let mut joined = vec![0; buf.len()];
                 let finish = move |rank: &Rank, all: All| {
-                    rank.join(&all, rank.size, &mut joined, kind, join);
+                    rank.join(&all, rank.size, &mut joined, dtype, join);
                     joined
                 };
-                meeting("all_reduce", describe::all_reduce(buf.len(), kind, join), buf, None, Box::new(finish))
+                meeting("all_reduce", describe::all_reduce(buf.len(), dtype, join), buf, None, Box::new(finish))
             }
-            Start::ReduceScatter { send, mut recv, counts, kind, join } => {
+            Start::ReduceScatter { send, mut recv, counts, dtype, join } => {
                 let mut joined = vec![0; send.len()];
-                let what = describe::reduce_scatter(&counts, kind, join);
+                let what = describe::reduce_scatter(&counts, dtype, join);
                 let finish = move |rank: &Rank, all: All| {
-                    rank.join(&all, rank.size, &mut joined, kind, join);
-                    recv.copy_from_slice(rank.part(&joined, &counts, kind));
+                    rank.join(&all, rank.size, &mut joined, dtype, join);
+                    recv.copy_from_slice(rank.part(&joined, &counts, dtype));
                     recv
                 };
                 meeting("reduce_scatter", what, send, None, Box::new(finish))
             }
-            Start::Send { buf, kind, to } => {
-                let number = self.put(buf.clone(), kind, to);
+            Start::Send { buf, dtype, to } => {
+                let number = self.put(buf.clone(), dtype, to);
                 Box::new(Sent { rank: self.clone(), wait: self.sent(to, number), buf })
             }
-            Start::Recv { buf, kind, from } => {
+            Start::Recv { buf, dtype, from } => {
                 let number = self.from(from, Queue::ask);
-                Box::new(Incoming { rank: self.clone(), buf, kind, from, number })
+                Box::new(Incoming { rank: self.clone(), buf, dtype, from, number })
             }
         })
     }
@@ -449,7 +449,7 @@ struct Sent {
 struct Incoming {
     rank: Rank,
     buf: Vec<u8>,
-    kind: Kind,
+    dtype: DType,
     from: usize,
     number: u64,
 }
@@ -484,7 +484,7 @@ impl Request for Sent {
 
 impl Request for Incoming {
     fn wait(mut self: Box<Self>, _: &dyn Transport) -> Result<Vec<u8>> {
-        self.rank.receive(&mut self.buf, self.kind, self.from, self.number)?;
+        self.rank.receive(&mut self.buf, self.dtype, self.from, self.number)?;
         Ok(self.buf)
     }
     fn is_done(&mut self, _: &dyn Transport) -> Result<bool> {

@@ -1,6 +1,6 @@
 //! Tests the results of every call of a world. Each transport's tests call this module.
 
-use backends_world::{Error, Join, Kind, Result, World, bytes, bytes::Item};
+use backends_world::{DType, Error, Join, Result, World, bytes, bytes::Item};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::fmt::Debug;
@@ -35,7 +35,7 @@ fn numbers<T: Number>(of: impl IntoIterator<Item = usize>) -> Vec<u8> {
 
 fn same<T: Number>(bytes: &[u8], of: impl IntoIterator<Item = usize>, call: &str) {
     let (is, should): (Vec<T>, Vec<T>) = (bytes::to_vec(bytes), of.into_iter().map(T::of).collect());
-    assert_eq!(is, should, "{call} of {}", T::KIND);
+    assert_eq!(is, should, "{call} of {}", T::DTYPE);
 }
 
 /// Calls a generic function with every element type.
@@ -48,7 +48,7 @@ macro_rules! with_all_kinds {
     };
 }
 
-/// Tests all calls, with elements of every kind.
+/// Tests all calls, with elements of every dtype.
 pub fn all(world: &World) -> Result<()> {
     collectives(world)?;
     with_all_kinds!(pending, world);
@@ -70,35 +70,35 @@ pub fn collectives(world: &World) -> Result<()> {
 
 /// Tests calls that move elements. The parts have different lengths, and some are empty.
 fn moves<T: Number>(world: &World) -> Result<()> {
-    let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
+    let (rank, size, dtype) = (world.rank(), world.size(), T::DTYPE);
     for root in [0, size - 1] {
         let mut buf = numbers::<T>(if rank == root { 1..6 } else { 0..5 });
-        world.broadcast(&mut buf, kind, root)?;
+        world.broadcast(&mut buf, dtype, root)?;
         same::<T>(&buf, 1..6, "broadcast");
     }
     // rank r sends r elements, with the values r, r + 1 and so on
     let counts: Vec<usize> = (0..size).collect();
     let all = || (0..size).flat_map(|r| r..2 * r);
     let mine = numbers::<T>(rank..2 * rank);
-    let room = vec![0; all().count() * kind.size()];
+    let room = vec![0; all().count() * dtype.size()];
     let mut recv = room.clone();
-    world.all_gather(&mine, &mut recv, &counts, kind)?;
+    world.all_gather(&mine, &mut recv, &counts, dtype)?;
     same::<T>(&recv, all(), "all_gather");
     for root in [0, size - 1] {
         let mut recv = room.clone();
         let is_root = rank == root;
-        world.gather(&mine, is_root.then_some(&mut recv[..]), &counts, kind, root)?;
+        world.gather(&mine, is_root.then_some(&mut recv[..]), &counts, dtype, root)?;
         if is_root {
             same::<T>(&recv, all(), "gather");
         }
         let send = is_root.then(|| numbers::<T>(all()));
         let mut part = vec![0; mine.len()];
-        world.scatter(send.as_deref(), &counts, &mut part, kind, root)?;
+        world.scatter(send.as_deref(), &counts, &mut part, dtype, root)?;
         same::<T>(&part, rank..2 * rank, "scatter");
     }
     let (send, to, from, received) = turned::<T>(world);
-    let mut recv = vec![0; received.len() * kind.size()];
-    world.all_to_all(&send, &to, &mut recv, &from, kind)?;
+    let mut recv = vec![0; received.len() * dtype.size()];
+    world.all_to_all(&send, &to, &mut recv, &from, dtype)?;
     same::<T>(&recv, received, "all_to_all");
     Ok(())
 }
@@ -114,7 +114,7 @@ fn turned<T: Number>(world: &World) -> (Vec<u8>, Vec<usize>, Vec<usize>, Vec<usi
 
 /// The expected result of joining one number from each rank.
 fn joined<T: Number>(join: Join, of: &[usize]) -> usize {
-    if T::KIND == Kind::Bool {
+    if T::DTYPE == DType::Bool {
         let odd = |n: &usize| n % 2 == 1;
         let any = matches!(join, Join::Sum | Join::Max | Join::Or);
         return usize::from(if any { of.iter().any(odd) } else { of.iter().all(odd) });
@@ -127,33 +127,33 @@ fn joined<T: Number>(join: Join, of: &[usize]) -> usize {
     }
 }
 
-fn has(kind: Kind, join: Join) -> bool {
-    let complex = matches!(kind, Kind::Complex64 | Kind::Complex128);
+fn has(dtype: DType, join: Join) -> bool {
+    let complex = matches!(dtype, DType::Complex64 | DType::Complex128);
     match join {
         Join::Sum | Join::Prod => true,
         Join::Max | Join::Min => !complex,
-        Join::And | Join::Or => kind == Kind::Bool,
+        Join::And | Join::Or => dtype == DType::Bool,
     }
 }
 
 fn reductions<T: Number>(world: &World) -> Result<()> {
-    let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
-    // the value of element i on rank r; the products over all ranks are at most 12, which every kind can represent
+    let (rank, size, dtype) = (world.rank(), world.size(), T::DTYPE);
+    // the value of element i on rank r; the products over all ranks are at most 12, which every dtype can represent
     let value = |r: usize, i: usize| if r < 3 { (r + i) % 3 + 1 } else { 1 };
     let over =
         |join, ranks: std::ops::Range<usize>, i| joined::<T>(join, &ranks.map(|r| value(r, i)).collect::<Vec<_>>());
     let mine = || numbers::<T>((0..5).map(|i| value(rank, i)));
     for join in Join::ALL {
-        if !has(kind, join) {
-            assert_eq!(world.all_reduce(&mut mine(), kind, join), Err(Error::NoJoin { kind, join }));
+        if !has(dtype, join) {
+            assert_eq!(world.all_reduce(&mut mine(), dtype, join), Err(Error::NoJoin { dtype, join }));
             continue;
         }
         let mut buf = mine();
-        world.all_reduce(&mut buf, kind, join)?;
+        world.all_reduce(&mut buf, dtype, join)?;
         same::<T>(&buf, (0..5).map(|i| over(join, 0..size, i)), "all_reduce");
         for root in [0, size - 1] {
             let mut buf = mine();
-            world.reduce(&mut buf, kind, join, root)?;
+            world.reduce(&mut buf, dtype, join, root)?;
             let ranks = if rank == root { 0..size } else { rank..rank + 1 };
             same::<T>(&buf, (0..5).map(|i| over(join, ranks.clone(), i)), "reduce");
         }
@@ -161,14 +161,14 @@ fn reductions<T: Number>(world: &World) -> Result<()> {
         let counts: Vec<usize> = (0..size).collect();
         let start = rank * rank.saturating_sub(1) / 2;
         let send = numbers::<T>((0..counts.iter().sum()).map(|i| value(rank, i)));
-        let mut recv = vec![0; rank * kind.size()];
-        world.reduce_scatter(&send, &mut recv, &counts, kind, join)?;
+        let mut recv = vec![0; rank * dtype.size()];
+        world.reduce_scatter(&send, &mut recv, &counts, dtype, join)?;
         same::<T>(&recv, (start..start + rank).map(|i| over(join, 0..size, i)), "reduce_scatter");
         let mut buf = mine();
-        world.scan(&mut buf, kind, join)?;
+        world.scan(&mut buf, dtype, join)?;
         same::<T>(&buf, (0..5).map(|i| over(join, 0..rank + 1, i)), "scan");
         let mut buf = mine();
-        world.exscan(&mut buf, kind, join)?;
+        world.exscan(&mut buf, dtype, join)?;
         if rank > 0 {
             same::<T>(&buf, (0..5).map(|i| over(join, 0..rank, i)), "exscan");
         } else if matches!(join, Join::Sum | Join::Prod) {
@@ -181,10 +181,10 @@ fn reductions<T: Number>(world: &World) -> Result<()> {
 
 /// Tests pending messages. The last started message is completed first, and collectives run in between.
 fn pending<T: Number>(world: &World) -> Result<()> {
-    let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
+    let (rank, size, dtype) = (world.rank(), world.size(), T::DTYPE);
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
-    let messages = [world.start_recv(3, kind, before)?, world.start_recv(1, kind, before)?];
-    let sent = [world.start_send(numbers::<T>(0..3), kind, next)?, world.start_send(numbers::<T>([7]), kind, next)?];
+    let messages = [world.start_recv(3, dtype, before)?, world.start_recv(1, dtype, before)?];
+    let sent = [world.start_send(numbers::<T>(0..3), dtype, next)?, world.start_send(numbers::<T>([7]), dtype, next)?];
     collectives_later::<T>(world)?;
     let [first, mut second] = messages;
     while !second.is_done()? {
@@ -200,15 +200,15 @@ fn pending<T: Number>(world: &World) -> Result<()> {
 
 /// Tests pending collectives, which are not completed in the order in which they were started.
 fn collectives_later<T: Number>(world: &World) -> Result<()> {
-    let (rank, size, kind) = (world.rank(), world.size(), T::KIND);
+    let (rank, size, dtype) = (world.rank(), world.size(), T::DTYPE);
     let barrier = world.start_barrier()?;
-    let broadcast = world.start_broadcast(numbers::<T>(if rank == size - 1 { 1..6 } else { 0..5 }), kind, size - 1)?;
+    let broadcast = world.start_broadcast(numbers::<T>(if rank == size - 1 { 1..6 } else { 0..5 }), dtype, size - 1)?;
     let counts: Vec<usize> = (0..size).collect();
-    let gather = world.start_all_gather(numbers::<T>(rank..2 * rank), &counts, kind)?;
-    let reduce = world.start_all_reduce(numbers::<T>([1, 0]), kind, Join::Sum)?;
-    let scatter = world.start_reduce_scatter(numbers::<T>(vec![1; counts.iter().sum()]), &counts, kind, Join::Prod)?;
+    let gather = world.start_all_gather(numbers::<T>(rank..2 * rank), &counts, dtype)?;
+    let reduce = world.start_all_reduce(numbers::<T>([1, 0]), dtype, Join::Sum)?;
+    let scatter = world.start_reduce_scatter(numbers::<T>(vec![1; counts.iter().sum()]), &counts, dtype, Join::Prod)?;
     let (send, to, from, received) = turned::<T>(world);
-    let turn = world.start_all_to_all(send, &to, &from, kind)?;
+    let turn = world.start_all_to_all(send, &to, &from, dtype)?;
     same::<T>(&turn.wait()?, received, "start_all_to_all");
     let sum = joined::<T>(Join::Sum, &vec![1; size]);
     same::<T>(&reduce.wait()?, [sum, 0], "start_all_reduce");
@@ -225,11 +225,11 @@ fn special_numbers(world: &World) -> Result<()> {
     macro_rules! wraps {
         ($($t:ty)*) => {$({
             let mut x = [<$t>::MAX, 1];
-            world.all_reduce(bytes::of_mut(&mut x), <$t as Item>::KIND, Join::Sum)?;
+            world.all_reduce(bytes::of_mut(&mut x), <$t as Item>::DTYPE, Join::Sum)?;
             let sum = (0..size).fold(0, |sum: $t, _| sum.wrapping_add(<$t>::MAX));
             assert_eq!(x, [sum, size as $t]);
             let mut x = [<$t>::MAX];
-            world.all_reduce(bytes::of_mut(&mut x), <$t as Item>::KIND, Join::Prod)?;
+            world.all_reduce(bytes::of_mut(&mut x), <$t as Item>::DTYPE, Join::Prod)?;
             assert_eq!(x, [(0..size).fold(1, |product: $t, _| product.wrapping_mul(<$t>::MAX))]);
         })*};
     }
@@ -240,24 +240,24 @@ fn special_numbers(world: &World) -> Result<()> {
                 let of: fn(f32) -> $t = $of;
                 let extreme = if join == Join::Max { f32::NEG_INFINITY } else { f32::INFINITY };
                 let mut x = [of(if rank == size - 1 { f32::NAN } else { 1.0 }), of(extreme)];
-                world.all_reduce(bytes::of_mut(&mut x), <$t as Item>::KIND, join)?;
-                assert!(x[0].is_nan() && x[1] == of(extreme), "{join} of {}: {x:?}", <$t as Item>::KIND);
+                world.all_reduce(bytes::of_mut(&mut x), <$t as Item>::DTYPE, join)?;
+                assert!(x[0].is_nan() && x[1] == of(extreme), "{join} of {}: {x:?}", <$t as Item>::DTYPE);
                 let mut x = [of(2.0)];
-                world.exscan(bytes::of_mut(&mut x), <$t as Item>::KIND, join)?;
+                world.exscan(bytes::of_mut(&mut x), <$t as Item>::DTYPE, join)?;
                 assert_eq!(x, [of(if rank == 0 { extreme } else { 2.0 })]);
             }
         )*};
     }
     floats! { f16, f16::from_f32; bf16, bf16::from_f32; f32, |x| x; f64, f64::from; }
     let mut x = [Complex::new(0.0_f32, 1.0)];
-    world.all_reduce(bytes::of_mut(&mut x), Kind::Complex64, Join::Prod)?;
+    world.all_reduce(bytes::of_mut(&mut x), DType::Complex64, Join::Prod)?;
     assert_eq!(x, [(0..size).fold(Complex::new(1.0, 0.0), |product, _| product * Complex::new(0.0, 1.0))]);
     let mut x = [Complex::new(rank as f64, -1.0)];
-    world.all_reduce(bytes::of_mut(&mut x), Kind::Complex128, Join::Sum)?;
+    world.all_reduce(bytes::of_mut(&mut x), DType::Complex128, Join::Sum)?;
     assert_eq!(x, [Complex::new((size * (size - 1) / 2) as f64, -(size as f64))]);
     // tests bytes of bools that are neither 0 nor 1
     let mut x = [7, 0];
-    world.all_reduce(&mut x, Kind::Bool, Join::And)?;
+    world.all_reduce(&mut x, DType::Bool, Join::And)?;
     assert_eq!(bytes::to_vec::<bool>(&x), [true, false]);
     Ok(())
 }
@@ -268,13 +268,13 @@ fn unaligned(world: &World) -> Result<()> {
     for shift in 1..8 {
         let mut memory = vec![0; shift];
         memory.extend(numbers::<f64>(0..1001));
-        world.all_reduce(&mut memory[shift..], Kind::Float64, Join::Sum)?;
+        world.all_reduce(&mut memory[shift..], DType::Float64, Join::Sum)?;
         same::<f64>(&memory[shift..], (0..1001).map(|i| i * size), "an all_reduce at any address");
-        world.all_reduce(&mut memory[shift..], Kind::Float64, Join::Max)?;
+        world.all_reduce(&mut memory[shift..], DType::Float64, Join::Max)?;
         let mut part = vec![0; shift + 16];
         let counts = vec![2; size];
         let send = &memory[shift..shift + 16 * size];
-        world.reduce_scatter(send, &mut part[shift..], &counts, Kind::Float64, Join::Sum)?;
+        world.reduce_scatter(send, &mut part[shift..], &counts, DType::Float64, Join::Sum)?;
         let start = 2 * world.rank();
         same::<f64>(&part[shift..], (start..start + 2).map(|i| i * size * size), "a reduce_scatter at any address");
     }
@@ -283,24 +283,24 @@ fn unaligned(world: &World) -> Result<()> {
 
 /// Tests calls on empty buffers, because some libraries give the address of an empty vector a special meaning.
 fn empty(world: &World) -> Result<()> {
-    let (rank, size, kind) = (world.rank(), world.size(), Kind::Complex128);
+    let (rank, size, dtype) = (world.rank(), world.size(), DType::Complex128);
     let nothing = vec![0; size];
-    world.broadcast(&mut Vec::new(), kind, 0)?;
-    world.all_gather(&Vec::new(), &mut Vec::new(), &nothing, kind)?;
-    world.gather(&Vec::new(), (rank == 0).then_some(&mut [][..]), &nothing, kind, 0)?;
-    world.scatter((rank == 0).then_some(&[][..]), &nothing, &mut Vec::new(), kind, 0)?;
-    world.all_to_all(&Vec::new(), &nothing, &mut Vec::new(), &nothing, kind)?;
-    world.all_reduce(&mut Vec::new(), kind, Join::Sum)?;
-    world.reduce(&mut Vec::new(), kind, Join::Sum, 0)?;
-    world.reduce_scatter(&Vec::new(), &mut Vec::new(), &nothing, kind, Join::Sum)?;
-    world.scan(&mut Vec::new(), kind, Join::Sum)?;
-    world.exscan(&mut Vec::new(), kind, Join::Sum)?;
+    world.broadcast(&mut Vec::new(), dtype, 0)?;
+    world.all_gather(&Vec::new(), &mut Vec::new(), &nothing, dtype)?;
+    world.gather(&Vec::new(), (rank == 0).then_some(&mut [][..]), &nothing, dtype, 0)?;
+    world.scatter((rank == 0).then_some(&[][..]), &nothing, &mut Vec::new(), dtype, 0)?;
+    world.all_to_all(&Vec::new(), &nothing, &mut Vec::new(), &nothing, dtype)?;
+    world.all_reduce(&mut Vec::new(), dtype, Join::Sum)?;
+    world.reduce(&mut Vec::new(), dtype, Join::Sum, 0)?;
+    world.reduce_scatter(&Vec::new(), &mut Vec::new(), &nothing, dtype, Join::Sum)?;
+    world.scan(&mut Vec::new(), dtype, Join::Sum)?;
+    world.exscan(&mut Vec::new(), dtype, Join::Sum)?;
     let all = [
-        world.start_broadcast(Vec::new(), kind, 0)?,
-        world.start_all_gather(Vec::new(), &nothing, kind)?,
-        world.start_all_to_all(Vec::new(), &nothing, &nothing, kind)?,
-        world.start_all_reduce(Vec::new(), kind, Join::Sum)?,
-        world.start_reduce_scatter(Vec::new(), &nothing, kind, Join::Sum)?,
+        world.start_broadcast(Vec::new(), dtype, 0)?,
+        world.start_all_gather(Vec::new(), &nothing, dtype)?,
+        world.start_all_to_all(Vec::new(), &nothing, &nothing, dtype)?,
+        world.start_all_reduce(Vec::new(), dtype, Join::Sum)?,
+        world.start_reduce_scatter(Vec::new(), &nothing, dtype, Join::Sum)?,
     ];
     for pending in all {
         assert_eq!(pending.wait()?, []);
@@ -310,12 +310,12 @@ fn empty(world: &World) -> Result<()> {
     counts[size - 1] = 1;
     let mine = if rank == size - 1 { vec![1; 16] } else { Vec::new() };
     let mut recv = vec![0; 16];
-    world.all_gather(&mine, &mut recv, &counts, kind)?;
+    world.all_gather(&mine, &mut recv, &counts, dtype)?;
     assert_eq!(recv, [1; 16]);
     if size > 1 {
         match rank {
-            0 => world.send(&[], kind, 1)?,
-            1 => world.recv(&mut [], kind, 0)?,
+            0 => world.send(&[], dtype, 1)?,
+            1 => world.recv(&mut [], dtype, 0)?,
             _ => {}
         }
     }
@@ -330,9 +330,9 @@ fn ring(world: &World) -> Result<()> {
     for length in [1, 1 << 17] {
         for message in 0..2 {
             let mine = vec![rank as u64 + message; length];
-            let sending = world.start_send(bytes::of(&mine).to_vec(), Kind::UInt64, next)?;
+            let sending = world.start_send(bytes::of(&mine).to_vec(), DType::UInt64, next)?;
             let mut theirs = vec![0_u64; length];
-            world.recv(bytes::of_mut(&mut theirs), Kind::UInt64, before)?;
+            world.recv(bytes::of_mut(&mut theirs), DType::UInt64, before)?;
             assert_eq!(theirs, vec![before as u64 + message; length]);
             sending.wait()?;
         }
@@ -342,31 +342,31 @@ fn ring(world: &World) -> Result<()> {
         let mut back = [0; 2];
         match rank {
             0 => {
-                world.send(&text, Kind::UInt8, 1)?;
-                world.recv(&mut back, Kind::UInt8, 1)?;
+                world.send(&text, DType::UInt8, 1)?;
+                world.recv(&mut back, DType::UInt8, 1)?;
                 assert_eq!(back, text);
             }
             1 => {
-                world.recv(&mut back, Kind::UInt8, 0)?;
-                world.send(&back, Kind::UInt8, 0)?;
+                world.recv(&mut back, DType::UInt8, 0)?;
+                world.send(&back, DType::UInt8, 0)?;
             }
             _ => {}
         }
     }
-    world.send(&[1], Kind::Int8, rank)?;
-    world.send(&[2], Kind::Int8, rank)?;
+    world.send(&[1], DType::Int8, rank)?;
+    world.send(&[2], DType::Int8, rank)?;
     let mut buf = [0];
     for message in [1, 2] {
-        world.recv(&mut buf, Kind::Int8, rank)?;
+        world.recv(&mut buf, DType::Int8, rank)?;
         assert_eq!(buf, [message]);
     }
-    assert!(matches!(world.recv(&mut buf, Kind::Int8, rank), Err(Error::Deadlock { call: "recv", .. })));
-    // mismatched messages: another kind, too short, or too long
-    for (kind, len, text) in [(Kind::Int32, 4, "4 uint8"), (Kind::UInt8, 5, "4 uint8"), (Kind::UInt8, 3, "")] {
-        let sending = world.start_send(vec![0; 4], Kind::UInt8, next)?;
-        let error = world.recv(&mut vec![0; len], kind, before).unwrap_err();
+    assert!(matches!(world.recv(&mut buf, DType::Int8, rank), Err(Error::Deadlock { call: "recv", .. })));
+    // mismatched messages: another dtype, too short, or too long
+    for (dtype, len, text) in [(DType::Int32, 4, "4 uint8"), (DType::UInt8, 5, "4 uint8"), (DType::UInt8, 3, "")] {
+        let sending = world.start_send(vec![0; 4], DType::UInt8, next)?;
+        let error = world.recv(&mut vec![0; len], dtype, before).unwrap_err();
         let Error::Diverged { mine, theirs, rank } = &error else { panic!("{error}") };
-        assert_eq!((mine, *rank), (&format!("recv of {} {kind}", len / kind.size()), before));
+        assert_eq!((mine, *rank), (&format!("recv of {} {dtype}", len / dtype.size()), before));
         assert!(theirs.starts_with("send of ") && theirs.contains(text), "{theirs}");
         sending.wait()?;
     }
@@ -382,7 +382,7 @@ fn groups(world: &World) -> Result<()> {
     assert_eq!((group.size(), members[group.rank()]), (members.len(), rank));
     let mut ranks = vec![0_u64; group.size()];
     let ones = vec![1; group.size()];
-    group.all_gather(bytes::of(&[rank as u64]), bytes::of_mut(&mut ranks), &ones, Kind::UInt64)?;
+    group.all_gather(bytes::of(&[rank as u64]), bytes::of_mut(&mut ranks), &ones, DType::UInt64)?;
     assert_eq!(ranks, members.iter().map(|rank| *rank as u64).collect::<Vec<_>>());
     assert_eq!((group.local_rank()?, group.local_size()?), (group.rank(), group.size()), "all are on one machine");
     assert_eq!((world.local_rank()?, world.local_size()?), (rank, size));
@@ -390,11 +390,12 @@ fn groups(world: &World) -> Result<()> {
     let twin = world.group(Some(0), rank as i64)?.unwrap();
     if size > 1 && rank < 2 {
         let other = 1 - rank;
-        let messages = [world.start_send(vec![1], Kind::UInt8, other)?, twin.start_send(vec![2], Kind::UInt8, other)?];
+        let messages =
+            [world.start_send(vec![1], DType::UInt8, other)?, twin.start_send(vec![2], DType::UInt8, other)?];
         let mut buf = [0];
-        twin.recv(&mut buf, Kind::UInt8, other)?;
+        twin.recv(&mut buf, DType::UInt8, other)?;
         assert_eq!(buf, [2]);
-        world.recv(&mut buf, Kind::UInt8, other)?;
+        world.recv(&mut buf, DType::UInt8, other)?;
         assert_eq!(buf, [1]);
         for message in messages {
             message.wait()?;
@@ -419,7 +420,7 @@ fn groups(world: &World) -> Result<()> {
 /// sent.
 pub fn wrong_arguments(world: &World) {
     let (rank, size) = (world.rank(), world.size());
-    let (float, sum) = (Kind::Float64, Join::Sum);
+    let (float, sum) = (DType::Float64, Join::Sum);
     let counts = vec![1; size];
     let few = vec![1; size - 1];
     let many = vec![usize::MAX; size + 1];
@@ -457,8 +458,8 @@ pub fn wrong_arguments(world: &World) {
         ("reduce_scatter", "`counts` has", world.reduce_scatter(&all, &mut part(), &few, float, sum)),
         ("reduce_scatter", "`send` has", world.reduce_scatter(&[0], &mut part(), &counts, float, sum)),
         ("reduce_scatter", "`recv` has", world.reduce_scatter(&all, &mut [0], &counts, float, sum)),
-        ("scan", "`buf` has 1 bytes", world.scan(&mut [0], Kind::Complex128, sum)),
-        ("exscan", "`buf` has 1 bytes", world.exscan(&mut [0], Kind::BFloat16, sum)),
+        ("scan", "`buf` has 1 bytes", world.scan(&mut [0], DType::Complex128, sum)),
+        ("exscan", "`buf` has 1 bytes", world.exscan(&mut [0], DType::BFloat16, sum)),
         ("send", "`to` is rank", world.send(&part(), float, size)),
         ("send", "`buf` has 1 bytes", world.send(&[0], float, rank)),
         ("recv", "`from` is rank", world.recv(&mut part(), float, size)),
@@ -481,8 +482,8 @@ pub fn wrong_arguments(world: &World) {
         let Err(Error::Argument { call: found, why }) = &result else { panic!("refusal {i} of {call}: {result:?}") };
         assert!(*found == call && why.contains(text), "refusal {i}: {found}: {why}, not {call}: {text}");
     }
-    let no = Err(Error::NoJoin { kind: Kind::Complex64, join: Join::Max });
-    assert_eq!(world.scan(&mut part(), Kind::Complex64, Join::Max), no);
-    assert_eq!(world.reduce_scatter(&all, &mut part(), &counts, Kind::Complex64, Join::Max), no);
-    assert_eq!(world.start_all_reduce(part(), Kind::Complex64, Join::Max).map(drop), no);
+    let no = Err(Error::NoJoin { dtype: DType::Complex64, join: Join::Max });
+    assert_eq!(world.scan(&mut part(), DType::Complex64, Join::Max), no);
+    assert_eq!(world.reduce_scatter(&all, &mut part(), &counts, DType::Complex64, Join::Max), no);
+    assert_eq!(world.start_all_reduce(part(), DType::Complex64, Join::Max).map(drop), no);
 }
