@@ -1,14 +1,11 @@
 //! Saves the state of a simulation in an `.npz` file. On any number of ranks, a restarted simulation gives the same
 //! results as a simulation without a stop.
 
-use crate::{
-    cli::Options,
-    scene::{Flow, Scene},
-    simulate::host,
-};
+use crate::{cli::Options, simulate::host};
 use backends::{Backend, DType, Precision};
 use backends_npz::{Npz, NpzWriter};
 use examples_common::{console::Console, output};
+use fluid::scene::{Flow, Scene};
 use ndarray::{ArrayD, arr0, arr1};
 use std::{error::Error, fmt::Display, path::Path};
 

@@ -1,8 +1,8 @@
 //! The command line of the program.
 
-use crate::scene::Scene;
 use backends::DType;
 use examples_common::{cli, library::Library, plans::Plans};
+use fluid::scene::Scene;
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
 

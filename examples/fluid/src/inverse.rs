@@ -2,56 +2,19 @@
 //! around an obstacle. The simulation runs on any backend, and so does its gradient. The gradient is computed backward
 //! from the picture to the inflow, through all steps and through the linear solve in each step.
 
-use crate::{
-    cli::Options,
-    picture,
-    scene::{Flow, around_disc, middles},
-    simulate::host,
-    walls::Walled,
-};
+use crate::{cli::Options, picture, simulate::host};
 use backends::{Backend, Elementwise, Precision, Real, Reduction, Result, expr};
 use backends_npz::encode;
 use backends_solvers::minimize::{Method, Minimize, minimize};
 use examples_common::{console::Console, output::Files};
+use fluid::{inflow::smoke, scene::middles};
 use std::{error::Error, ops::ControlFlow, time::Instant};
 
 /// The names of the files that [`run`] writes.
 pub const FILES: [&str; 2] = ["inflow.npy", "inverse.png"];
 
-/// The upward speed that a cell full of smoke gains per unit of time.
-const BUOYANCY: f64 = 0.6;
-
-/// The tolerance of each solve: the remaining divergence, relative to the initial divergence. It is small, because
-/// gradients pass through many solves.
-const TOLERANCE: f64 = 1e-5;
-
 /// The maximum number of gradient evaluations in the search for the inflow.
 const ITERATIONS: usize = 60;
-
-/// Simulates the smoke that an inflow causes, and returns the picture: the amount of smoke in each cell after all
-/// steps. The inflow is the amount of smoke per unit of time in each cell along the ground.
-pub fn smoke<B: Backend, T: Precision>(
-    b: &B,
-    inflow: &B::Array<T>,
-    [rows, columns]: [usize; 2],
-    steps: usize,
-    dt: f64,
-) -> Result<B::Array<T>> {
-    let shape = [rows, columns];
-    let [y, _] = middles::<B, T>(b, shape)?;
-    let ground = expr!(b, exp(-((y - 0.08) / 0.03) * *2))?;
-    let fluid = around_disc::<B, T>(b, shape, [0.45, 0.5], rows.min(columns) as f64 / 9.0)?;
-    let rest = [b.zeros::<T>(shape)?, b.zeros::<T>(shape)?];
-    let mut flow = Flow::Walled(Walled::new(b, fluid, rest, TOLERANCE)?);
-    let mut density = b.zeros::<T>(shape)?;
-    for _ in 0..steps {
-        density = flow.advect(&density, dt)?;
-        expr!(b, density += dt * ground * inflow)?;
-        flow.lift(b, &density, dt * BUOYANCY)?;
-        flow.project()?;
-    }
-    Ok(density)
-}
 
 /// The inflow that the search has to find. The program uses it only to make the given picture, and to check the
 /// result.

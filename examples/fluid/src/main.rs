@@ -5,12 +5,9 @@
 
 mod checkpoint;
 mod cli;
-mod fluid;
 mod inverse;
 mod picture;
-mod scene;
 mod simulate;
-mod walls;
 
 use backends::dispatch;
 use checkpoint::Checkpoint;

@@ -46,7 +46,9 @@ impl Scene {
 
 /// A fluid, either without obstacles or around them.
 pub enum Flow<B: Backend, T: Precision> {
+    /// A flow without obstacles.
     Free(Fluid<B, T>),
+    /// A flow around obstacles.
     Walled(Walled<B, T>),
 }
 
@@ -118,7 +120,9 @@ impl<B: Backend, T: Precision> Flow<B, T> {
 
 /// A fluid that carries smoke, with densities between 0 and 1.
 pub struct Smoke<B: Backend, T: Precision> {
+    /// The flow that carries the smoke.
     pub flow: Flow<B, T>,
+    /// The amount of smoke in each cell.
     pub density: B::Array<T>,
     inflow: Inflow<B, T>,
 }

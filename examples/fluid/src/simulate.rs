@@ -3,14 +3,16 @@
 use crate::{
     checkpoint::{self, Checkpoint, State},
     cli::Options,
-    fluid::Fluid,
     inverse, picture,
-    scene::{Flow, Scene, Smoke},
 };
 use backends::{Backend, Precision, Real};
 use backends_npz::{Npz, encode};
 use backends_plot::Picture;
 use examples_common::{console::Console, output::Files};
+use fluid::{
+    fluid::Fluid,
+    scene::{Flow, Scene, Smoke},
+};
 use ndarray::{ArrayD, Axis, stack};
 use std::{error::Error, path::Path, time::Instant};
 

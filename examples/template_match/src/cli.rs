@@ -1,10 +1,10 @@
 //! The command line of the program.
 
-use crate::matching::Score;
 use backends::DType;
 use examples_common::{cli, library::Library, plans::Plans};
 use lexopt::{Arg, Parser, ValueExt};
 use std::{ffi::OsString, path::PathBuf};
+use template_match::matching::Score;
 
 /// The text of `--help`.
 pub const HELP: &str = "\

@@ -1,8 +1,8 @@
 //! Combines the best scores of all ranks, each of which has searched a different set of rotations.
 
-use crate::matching::Best;
 use backends::{Backend, Precision, Result};
 use backends_sharded::{Collectives, World, world::Join};
+use template_match::matching::Best;
 
 /// The best score of all ranks at each position. Among equal scores, the rotation with the lowest index counts, as if
 /// one rank had searched all rotations in order.

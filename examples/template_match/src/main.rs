@@ -3,15 +3,10 @@
 //!     cargo run --release -p template_match
 //!     cargo run --release -p template_match -- --help
 
-mod chunks;
 mod cli;
 mod joined;
-mod matching;
-mod peaks;
 mod picture;
-mod rotations;
 mod search;
-mod volume;
 
 use backends::dispatch;
 use cli::{Options, Split};

@@ -67,7 +67,9 @@ pub struct Matcher<'a, B: Backend, T: Precision> {
 
 /// The best score at each position, and the index of the rotation with this score.
 pub struct Best<B: Backend, T: Precision> {
+    /// The best score at each position.
     pub scores: B::Array<T>,
+    /// The index of the rotation with this score.
     pub rotations: B::Array<i32>,
 }
 

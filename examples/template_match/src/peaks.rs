@@ -5,7 +5,9 @@ use ndarray::ArrayViewD;
 /// A position in the volume at which the score has a maximum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peak {
+    /// The position in voxels.
     pub place: [usize; 3],
+    /// The score at this position.
     pub score: f64,
     /// The index of the rotation with this score.
     pub rotation: usize,

@@ -1,9 +1,9 @@
 //! Sections through the volume and the scores, with rings around the peaks.
 
-use crate::{peaks::Peak, volume::Volume};
 use backends_plot::{Axes, ColorMap, imshow, subplots};
 use ndarray::{ArrayD, Axis};
 use std::error::Error;
+use template_match::{peaks::Peak, volume::Volume};
 
 const AXES: [&str; 3] = ["z", "y", "x"];
 

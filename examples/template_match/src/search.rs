@@ -1,14 +1,9 @@
 //! The main part of the program: searches a volume for a template, generic over the backend and the precision.
 
 use crate::{
-    chunks::{self, Chunk},
     cli::{Options, Split},
     joined::joined,
-    matching::{Best, Matcher, Score, Template},
-    peaks::{Peak, Peaks},
     picture::Subject,
-    rotations::{self, Matrix},
-    volume::Volume,
 };
 use backends::{Backend, MaxFilterCoordinatesOptions, Precision, Real};
 use backends_npz::{NpyReader, NpyWriter, encode};
@@ -21,6 +16,13 @@ use examples_common::{
 };
 use ndarray::{Array3, ArrayD, SliceInfoElem};
 use std::{error::Error, fmt::Write, io, ops::Range, path::Path, time::Instant};
+use template_match::{
+    chunks::{self, Chunk},
+    matching::{Best, Matcher, Score, Template},
+    peaks::{Peak, Peaks},
+    rotations::{self, Matrix},
+    volume::Volume,
+};
 
 /// The names of the result files.
 pub fn file_names() -> Vec<String> {

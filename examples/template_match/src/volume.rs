@@ -49,6 +49,7 @@ impl Volume {
         }
     }
 
+    /// Lengths of the axes, in voxels.
     pub fn shape(&self) -> [usize; 3] {
         self.shape
     }
