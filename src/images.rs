@@ -173,9 +173,9 @@ pub fn gaussian_filter<B: Backend, T: WideFloat>(
 /// derivative of the normal distribution is the distribution times a polynomial: the derivative of the distribution
 /// times `q` is the distribution times `q' - q x / sigma^2`.
 fn gaussian(op: &'static str, sigma: f64, order: usize, truncate: f64) -> Result<Vec<f64>> {
-    const MOST: usize = 16;
-    if order > MOST {
-        return Err(Error::argument(op, format!("`order` is {order}, but must be between 0 and {MOST}")));
+    const MAX_ORDER: usize = 16;
+    if order > MAX_ORDER {
+        return Err(Error::argument(op, format!("`order` is {order}, but must be between 0 and {MAX_ORDER}")));
     }
     let radius = truncate * sigma + 0.5;
     if radius >= (1_u64 << 40) as f64 {

@@ -7,8 +7,8 @@ use crate::{
     runtime::{
         Each, EachOf,
         formula::{
-            Fits, It, Join, Leaves, Left, Lent, Literal, Op1, Op2, Op3, OpOf, Operands, Own, Reduce, Right, Row, Run,
-            Scalar, Shared, Single, Typed, Value, Whole, op_of, op1, op2, op3, reduce,
+            Fits, Join, Leaves, Left, Lent, Literal, OnlyLeaf, Op1, Op2, Op3, OpOf, Operands, Own, Reduce, Right, Row,
+            Run, Scalar, Shared, Single, Typed, Value, Whole, op_of, op1, op2, op3, reduce,
         },
     },
 };
@@ -79,22 +79,22 @@ pub mod kind {
 }
 
 impl<'a, A: ArrayAttributes> IntoLazy<kind::Array> for &'a A {
-    type Tree = It<A::DType>;
+    type Tree = OnlyLeaf<A::DType>;
     type Leaves = Lent<'a, A>;
 
     #[inline(always)]
-    fn into_lazy(self) -> (It<A::DType>, Lent<'a, A>) {
-        (It::new(), Lent(self))
+    fn into_lazy(self) -> (OnlyLeaf<A::DType>, Lent<'a, A>) {
+        (OnlyLeaf::new(), Lent(self))
     }
 }
 
 impl<T: Element> IntoLazy<kind::Scalar> for T {
-    type Tree = It<Scalar<T>>;
+    type Tree = OnlyLeaf<Scalar<T>>;
     type Leaves = Value<T>;
 
     #[inline(always)]
-    fn into_lazy(self) -> (It<Scalar<T>>, Value<T>) {
-        (It::new(), Value(self))
+    fn into_lazy(self) -> (OnlyLeaf<Scalar<T>>, Value<T>) {
+        (OnlyLeaf::new(), Value(self))
     }
 }
 
@@ -157,11 +157,11 @@ impl<X: Typed, L> Term for Lazy<X, L> {
 }
 
 impl<'a, A: ArrayAttributes> Term for &'a A {
-    type Tree = It<A::DType>;
+    type Tree = OnlyLeaf<A::DType>;
     type Leaves = Lent<'a, A>;
 
     #[inline(always)]
-    fn into_term(self) -> Lazy<It<A::DType>, Lent<'a, A>> {
+    fn into_term(self) -> Lazy<OnlyLeaf<A::DType>, Lent<'a, A>> {
         lazy(self)
     }
 }
@@ -229,8 +229,8 @@ macro_rules! number {
 number! {
     f64: Literal, (), Literal, |x| (Literal(x), ());
     i64: Whole, (), Whole, |x| (Whole(x), ());
-    Complex<f32>: It<Scalar<Complex<f32>>>, Value<Complex<f32>>, Scalar<Complex<f32>>, |x| x.into_lazy();
-    Complex<f64>: It<Scalar<Complex<f64>>>, Value<Complex<f64>>, Scalar<Complex<f64>>, |x| x.into_lazy();
+    Complex<f32>: OnlyLeaf<Scalar<Complex<f32>>>, Value<Complex<f32>>, Scalar<Complex<f32>>, |x| x.into_lazy();
+    Complex<f64>: OnlyLeaf<Scalar<Complex<f64>>>, Value<Complex<f64>>, Scalar<Complex<f64>>, |x| x.into_lazy();
 }
 
 operators! { lazy:

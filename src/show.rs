@@ -7,7 +7,7 @@ use crate::{
 const OP: &str = "show";
 
 /// Arrays with more than this number of elements are abbreviated.
-const MOST: usize = 1000;
+const MAX_ELEMENTS: usize = 1000;
 
 /// Number of elements shown at each end of an abbreviated axis.
 const EDGE: usize = 3;
@@ -37,7 +37,7 @@ pub trait Show: Backend {
     /// ```
     fn show<'a, T: Element>(&self, x: impl IntoArray<'a, Self::Array<T>>) -> Result<String> {
         let x = x.into_array();
-        let elided: Vec<bool> = x.shape().iter().map(|&len| x.len() > MOST && len > 2 * EDGE).collect();
+        let elided: Vec<bool> = x.shape().iter().map(|&len| x.len() > MAX_ELEMENTS && len > 2 * EDGE).collect();
         let edges = edges(self, &x, &elided).map_err(|why| why.within(OP))?;
         Ok(text(&edges, &elided))
     }

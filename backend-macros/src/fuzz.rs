@@ -52,7 +52,7 @@ const ROWS: [&str; 28] = [
 const STACK: usize = 4 << 20;
 
 /// Time limit of one expansion. An expansion usually takes a few milliseconds, and much longer on a busy machine.
-const MOST_TIME: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// Returns a shorter table: the sections before the first row, and the rows in `names`. References to other rows are
 /// removed from these sections.
@@ -126,10 +126,10 @@ fn run(mut next: impl FnMut() -> Option<(String, As)> + Send + 'static, base: St
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(work).unwrap();
     let mut last = None;
     loop {
-        match seen.recv_timeout(MOST_TIME) {
+        match seen.recv_timeout(TIME_LIMIT) {
             Ok(Ok(table)) => last = Some(table),
             Ok(Err(counts)) => return counts,
-            Err(mpsc::RecvTimeoutError::Timeout) => panic!("no end within {MOST_TIME:?}: {last:?}"),
+            Err(mpsc::RecvTimeoutError::Timeout) => panic!("no end within {TIME_LIMIT:?}: {last:?}"),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
                 std::panic::resume_unwind(worker.join().expect_err("the channel is closed at the end only"));
             }
@@ -365,7 +365,7 @@ fn errors(table: String) -> Vec<String> {
     let (send, result) = mpsc::channel();
     let work = move || send.send(expand(&table, As::User, &base).map(|(_, errors)| errors));
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(work).unwrap();
-    let result = result.recv_timeout(MOST_TIME).expect("an answer in time");
+    let result = result.recv_timeout(TIME_LIMIT).expect("an answer in time");
     _ = worker.join();
     result.unwrap()
 }

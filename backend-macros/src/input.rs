@@ -66,7 +66,7 @@ pub struct Input {
 
 impl Parse for Input {
     fn parse(input: ParseStream) -> syn::Result<Self> {
-        let mut it = Input {
+        let mut parsed = Input {
             root: quote!(crate),
             base: None,
             table: None,
@@ -97,38 +97,38 @@ impl Parse for Input {
             match key.to_string().as_str() {
                 "root" => {
                     let path: syn::Path = input.parse()?;
-                    it.root = quote!(#path);
+                    parsed.root = quote!(#path);
                 }
-                "base" => it.base = Some(input.parse()?),
-                "table" => it.table = Some(input.parse()?),
-                "overlay" => it.overlay = Some(input.parse()?),
-                "rows" => it.rows = Some(input.parse()?),
+                "base" => parsed.base = Some(input.parse()?),
+                "table" => parsed.table = Some(input.parse()?),
+                "overlay" => parsed.overlay = Some(input.parse()?),
+                "rows" => parsed.rows = Some(input.parse()?),
                 "trait" => {
                     let mut path = syn::Path::parse_mod_style(input)?.segments;
-                    it.extension = path.pop().map(|name| name.into_value().ident);
+                    parsed.extension = path.pop().map(|name| name.into_value().ident);
                     path.pop_punct();
-                    it.home = (!path.is_empty()).then(|| quote!(#path));
+                    parsed.home = (!path.is_empty()).then(|| quote!(#path));
                 }
-                "backend" => it.backend = Some(input.parse()?),
-                "type" => it.backend_type = Some(input.parse()?),
-                "golden" => it.golden = Some(input.parse()?),
-                "meter" => it.meter = Some(input.parse()?),
-                "ranks" => it.ranks = Some(input.parse()?),
-                "partial" => it.partial = input.parse::<syn::LitBool>()?.value,
-                "formulas" => it.formulas = input.parse::<syn::LitBool>()?.value,
-                "methods" => it.methods = input.parse::<syn::LitBool>()?.value,
-                "gradients" => it.gradients = input.parse::<syn::LitBool>()?.value,
-                "every" => it.every = Some(input.parse::<syn::LitInt>()?.base10_parse::<usize>()?.max(1)),
-                "groups" => it.groups = strings(input)?,
-                "dtypes" => it.dtypes = strings(input)?,
-                "any" => it.any = Some(input.parse()?),
+                "backend" => parsed.backend = Some(input.parse()?),
+                "type" => parsed.backend_type = Some(input.parse()?),
+                "golden" => parsed.golden = Some(input.parse()?),
+                "meter" => parsed.meter = Some(input.parse()?),
+                "ranks" => parsed.ranks = Some(input.parse()?),
+                "partial" => parsed.partial = input.parse::<syn::LitBool>()?.value,
+                "formulas" => parsed.formulas = input.parse::<syn::LitBool>()?.value,
+                "methods" => parsed.methods = input.parse::<syn::LitBool>()?.value,
+                "gradients" => parsed.gradients = input.parse::<syn::LitBool>()?.value,
+                "every" => parsed.every = Some(input.parse::<syn::LitInt>()?.base10_parse::<usize>()?.max(1)),
+                "groups" => parsed.groups = strings(input)?,
+                "dtypes" => parsed.dtypes = strings(input)?,
+                "any" => parsed.any = Some(input.parse()?),
                 "of" => {
                     let list;
                     syn::bracketed!(list in input);
-                    it.of = list.parse_terminated(syn::Path::parse, Token![,])?.into_iter().collect();
+                    parsed.of = list.parse_terminated(syn::Path::parse, Token![,])?.into_iter().collect();
                 }
-                "sharded" => it.sharded = Some(syn::Path::parse_mod_style(input)?),
-                "without" => it.without = strings(input)?,
+                "sharded" => parsed.sharded = Some(syn::Path::parse_mod_style(input)?),
+                "without" => parsed.without = strings(input)?,
                 other => {
                     let message = format!(
                         "unknown argument `{other}`; one of: table, overlay, any, of, sharded, trait, backend, type, groups, dtypes, without, golden, partial, meter, ranks, formulas, methods, gradients, every"
@@ -140,22 +140,22 @@ impl Parse for Input {
                 input.parse::<Token![,]>()?;
             }
         }
-        if it.table.is_some() && it.base.is_some() && it.extension.is_none() {
+        if parsed.table.is_some() && parsed.base.is_some() && parsed.extension.is_none() {
             return Err(syn::Error::new(Span::call_site(), "give the trait a name: `trait = MyOps`"));
         }
-        if let (Some(_), Some(name), None) = (&it.home, &it.extension, &it.rows) {
+        if let (Some(_), Some(name), None) = (&parsed.home, &parsed.extension, &parsed.rows) {
             return Err(syn::Error::new(name.span(), "`trait` must be a name without a path"));
         }
-        if let (Some(sharded), None) = (&it.sharded, &it.rows) {
+        if let (Some(sharded), None) = (&parsed.sharded, &parsed.rows) {
             let message = "`sharded` is allowed only in the macro of your own table: `backend_my_ops! { sharded = backends_sharded::Sharded }`";
             return Err(syn::Error::new_spanned(sharded, message));
         }
-        if let Some(any) = &it.any
-            && it.of.is_empty()
+        if let Some(any) = &parsed.any
+            && parsed.of.is_empty()
         {
             return Err(syn::Error::new(any.span(), "list the backends: `of = [Numpyish, MyBackend]`"));
         }
-        Ok(it)
+        Ok(parsed)
     }
 }
 

@@ -2527,17 +2527,17 @@ pub mod __each {
         fn table() -> Option<&'static rt::numpyish::kernel::Table<super::ops::add>> {
             static TABLE: rt::numpyish::kernel::Table<super::ops::add> = rt::numpyish::kernel::Table::new(
                 &[
-                    rt::numpyish::kernel::Of::<
+                    rt::numpyish::kernel::OpKernel::<
                         2usize,
                         rt::dtype_type!(Float32),
                         super::ops::add,
                     >::KERNEL,
-                    rt::numpyish::kernel::Of::<
+                    rt::numpyish::kernel::OpKernel::<
                         2usize,
                         rt::dtype_type!(Float64),
                         super::ops::add,
                     >::KERNEL,
-                    rt::numpyish::kernel::Of::<
+                    rt::numpyish::kernel::OpKernel::<
                         2usize,
                         rt::dtype_type!(Complex64),
                         super::ops::add,
@@ -2601,12 +2601,12 @@ pub mod __each {
         fn table() -> Option<&'static rt::numpyish::kernel::Table<super::ops::leaky>> {
             static TABLE: rt::numpyish::kernel::Table<super::ops::leaky> = rt::numpyish::kernel::Table::new(
                 &[
-                    rt::numpyish::kernel::Of::<
+                    rt::numpyish::kernel::OpKernel::<
                         1usize,
                         rt::dtype_type!(Float32),
                         super::ops::leaky,
                     >::KERNEL,
-                    rt::numpyish::kernel::Of::<
+                    rt::numpyish::kernel::OpKernel::<
                         1usize,
                         rt::dtype_type!(Float64),
                         super::ops::leaky,

@@ -6,18 +6,18 @@ use ndarray::{ArrayD, Axis, IxDyn};
 
 /// Maximum product of the non-zero lengths of an array without elements. An array with this number of elements of 16
 /// bytes, the size of the widest dtype, would still have a representable size in bytes.
-const MOST: usize = isize::MAX as usize / 16;
+const MAX_LENGTH_PRODUCT: usize = isize::MAX as usize / 16;
 
 /// Shapes without elements. The product of the non-zero lengths is either small, so that a sum over the empty axis is
 /// quick, or beyond any memory, so that the sum is refused. The last shape is not valid for any array.
 const GIANT: &[(&str, &[usize])] = &[
     ("giant0", &[0, 1 << 48]),
     ("giant1", &[1 << 48, 0]),
-    ("giant2", &[0, MOST]),
+    ("giant2", &[0, MAX_LENGTH_PRODUCT]),
     ("giant3", &[1 << 45, 0, 1 << 13]),
-    ("giant4", &[0, 3, MOST / 3]),
+    ("giant4", &[0, 3, MAX_LENGTH_PRODUCT / 3]),
     ("giant5", &[2, 1 << 57, 0]),
-    ("giant6", &[0, 0, MOST]),
+    ("giant6", &[0, 0, MAX_LENGTH_PRODUCT]),
     ("giant7", &[0, isize::MAX as usize]),
 ];
 

@@ -29,7 +29,7 @@ use std::{collections::BTreeMap, fs};
 const CALLS: usize = 8;
 
 /// Maximum number of elements of a sample (test array).
-const MOST_ELEMENTS: usize = 1 << 21;
+const MAX_ELEMENTS: usize = 1 << 21;
 
 /// First line of a file of recorded calls. It names the format; the name of the backend follows.
 const RECORD: &[u8] = b"backends-calls-1\n";
@@ -201,7 +201,7 @@ fn options(row: &Row, case: &Args, chance: &mut Chance) -> Vec<String> {
 struct Lengths {
     new: BTreeMap<usize, usize>,
     size: Size,
-    /// True if a sample has more than [`MOST_ELEMENTS`] elements: a matrix whose two axes both became long.
+    /// True if a sample has more than [`MAX_ELEMENTS`] elements: a matrix whose two axes both became long.
     are_too_large: bool,
 }
 
@@ -268,7 +268,7 @@ fn changed(arg: &Arg, content: Option<Content>, lengths: &mut Lengths, chance: &
                 _ => chance.pick(&[Content::Integers, Content::Positive]),
             });
             let shape: Vec<usize> = known.shape.iter().map(|&length| lengths.of(length, chance)).collect();
-            lengths.are_too_large |= shape.iter().product::<usize>() > MOST_ELEMENTS;
+            lengths.are_too_large |= shape.iter().product::<usize>() > MAX_ELEMENTS;
             let seed = chance.next() >> 40;
             Sample { seed, layout: chance.pick(Layout::ALL), content, shape }.to_string()
         }
@@ -376,7 +376,7 @@ mod tests {
             let case = parse::args(&text(&row, &mut chance)).unwrap();
             let Arg::Name(name) = &case.positional[0] else { panic!("a sample") };
             let Some(sample) = Sample::of(name) else { continue };
-            assert!(sample.shape.iter().product::<usize>() <= MOST_ELEMENTS, "{name}");
+            assert!(sample.shape.iter().product::<usize>() <= MAX_ELEMENTS, "{name}");
             longest = longest.max(sample.shape[0]);
         }
         assert!(longest > 4, "lengths change: {longest}");

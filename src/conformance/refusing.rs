@@ -6,8 +6,8 @@
 //! ```
 //!
 //! In a test binary with this allocator, the tests named `arguments` also call every op while the calling thread cannot
-//! allocate blocks of more than [`MOST`] bytes. A library that aborts when an allocation fails ends the process, and so
-//! fails the test.
+//! allocate blocks of more than [`MAX_BLOCK_BYTES`] bytes. A library that aborts when an allocation fails ends the
+//! process, and so fails the test.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -16,7 +16,7 @@ use std::{
 
 /// Size in bytes of the largest block that can be allocated while memory is refused. Internal tables of fixed size are
 /// smaller, so they are not refused.
-const MOST: usize = 1 << 15;
+const MAX_BLOCK_BYTES: usize = 1 << 15;
 
 thread_local! {
     /// Size in bytes of the largest block that this thread can allocate. The variable is initialized without an
@@ -72,7 +72,7 @@ fn limited<R>(limit: usize, f: impl FnOnce() -> R) -> R {
 
 /// Runs `f` while this thread can allocate only small blocks.
 pub(super) fn refused<R>(f: impl FnOnce() -> R) -> R {
-    limited(MOST, f)
+    limited(MAX_BLOCK_BYTES, f)
 }
 
 /// Runs `f`, a step of the test harness inside [`refused`], without the limit.
@@ -87,7 +87,7 @@ pub(super) fn is_refused(bytes: usize) -> bool {
 
 /// Returns whether this process uses the allocator.
 pub(super) fn is_installed() -> bool {
-    refused(|| Vec::<u8>::new().try_reserve_exact(MOST + 1).is_err())
+    refused(|| Vec::<u8>::new().try_reserve_exact(MAX_BLOCK_BYTES + 1).is_err())
 }
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn large_blocks_are_refused_within_and_only_there() {
-        let layout = Layout::from_size_align(MOST + 1, 8).unwrap();
+        let layout = Layout::from_size_align(MAX_BLOCK_BYTES + 1, 8).unwrap();
         // SAFETY: the size of the layout is not 0, and the block is freed with the same layout.
         let given = || unsafe {
             let start = Refusing.alloc(layout);

@@ -4,7 +4,7 @@ use std::{env, path::PathBuf, sync::LazyLock};
 
 /// Maximum size in bytes of a result that is read. A larger result is, for example, a diagonal matrix made from a long
 /// vector.
-const MOST_BYTES: usize = 1 << 24;
+const MAX_READ_BYTES: usize = 1 << 24;
 
 /// The task of the tests with random calls: to record the outcomes in files, or to compare the outcomes with recorded
 /// ones. The field is the folder of the files.
@@ -35,5 +35,5 @@ pub(super) fn seed() -> u64 {
 /// Returns whether a result of this size is read. Random calls skip results that are too large; other calls read all
 /// results.
 pub(super) fn is_read(shape: &[usize], element_size: usize) -> bool {
-    MODE.is_none() || shape.iter().product::<usize>().saturating_mul(element_size) <= MOST_BYTES
+    MODE.is_none() || shape.iter().product::<usize>().saturating_mul(element_size) <= MAX_READ_BYTES
 }

@@ -102,16 +102,18 @@ fn convolved<B: Backend, T: Numeric>(
         ConvolutionMethod::Direct => false,
         ConvolutionMethod::Fft => true,
         ConvolutionMethod::Auto => {
-            floats && (rank > rules::MOST_SPATIAL || transforms_are_faster(b.shape(x1), b.shape(x2), overlap))
+            floats && (rank > rules::MAX_SPATIAL_AXES || transforms_are_faster(b.shape(x1), b.shape(x2), overlap))
         }
     };
     if transforms {
         let axes: Vec<usize> = (0..rank).collect();
         return by_transforms(op, b, x1, x2, overlap, &axes);
     }
-    if rank > rules::MOST_SPATIAL {
-        let why =
-            format!("the arrays have {rank} axes, but must have 1 to {} to be summed directly", rules::MOST_SPATIAL);
+    if rank > rules::MAX_SPATIAL_AXES {
+        let why = format!(
+            "the arrays have {rank} axes, but must have 1 to {} to be summed directly",
+            rules::MAX_SPATIAL_AXES
+        );
         return Err(Error::argument(op, why));
     }
     by_sums(b, x1, x2, overlap).map_err(|e| e.within(op))

@@ -151,14 +151,14 @@ impl Blocks {
     /// not clearly faster.
     fn new(overlap: &Overlap, axis: usize, n1: usize, n2: usize) -> Option<(Blocks, f64)> {
         /// The fewest points of a block. A smaller transform does not take less time per point.
-        const LEAST: usize = 256;
+        const MIN_BLOCK_POINTS: usize = 256;
         /// Maximum time with blocks, as a fraction of the time with whole arrays. Blocks must save a quarter of the
         /// time, because they are copied.
         const WORTH: f64 = 0.75;
         let ((start, len), before) = (overlap.part[axis], n1.min(n2) - 1);
         let whole = rules::fast_points(overlap.full[axis]);
         // a block has at least as many new elements as copied elements
-        let shortest = before.saturating_mul(2).max(LEAST).checked_next_power_of_two().unwrap_or(usize::MAX);
+        let shortest = before.saturating_mul(2).max(MIN_BLOCK_POINTS).checked_next_power_of_two().unwrap_or(usize::MAX);
         let lengths = (0..usize::BITS).map(|power| shortest.saturating_mul(1 << power));
         let blocks = lengths.take_while(|&points| points < whole).map(|points| {
             let len_of_block = points - before;

@@ -53,7 +53,7 @@ fn given<B: Backend, T: Float, U: Float>(
         return Ok(d.constant(y));
     }
     let inputs = x.iter().map(|x| x.value().clone()).collect();
-    let rule = Given::<B, T, U, _> { op, places, inputs, y: y.clone(), back, of: PhantomData };
+    let rule = CustomRule::<B, T, U, _> { op, places, inputs, y: y.clone(), back, of: PhantomData };
     let at = d.record(Box::new(rule), &[y.shape()]);
     Ok(d.recorded(y, at))
 }
@@ -100,7 +100,7 @@ pub fn checkpoint<B: Backend, T: Float, U: Float>(
     given(d, "checkpoint", x, y, back)
 }
 
-struct Given<B: Backend, T: Float, U: Float, F> {
+struct CustomRule<B: Backend, T: Float, U: Float, F> {
     op: &'static str,
     places: Vec<Option<usize>>,
     inputs: Vec<B::Array<T>>,
@@ -109,7 +109,7 @@ struct Given<B: Backend, T: Float, U: Float, F> {
     of: PhantomData<fn() -> (T, U)>,
 }
 
-impl<B: Backend, T: Float, U: Float, F: CustomGradient<B, T, U>> Pull<B> for Given<B, T, U, F> {
+impl<B: Backend, T: Float, U: Float, F: CustomGradient<B, T, U>> Pull<B> for CustomRule<B, T, U, F> {
     fn pull(&self, b: &B, results: &mut Results<'_>, grads: &mut Grads<'_>) -> Result<()> {
         let g = results.take::<B, U>(b, 0)?;
         let found = self.back.pull(b, &self.inputs.iter().collect::<Vec<_>>(), &self.y, &g)?;

@@ -8,7 +8,7 @@ use crate::{
     runtime::{
         RealVisitor,
         formula::{
-            self, Kept, KeptTold, Layout, Leaves, MOST, Node, Run, Typed, Visitor, begin_gradient, begin_on,
+            self, Kept, KeptTold, Layout, Leaves, MAX_ARRAYS, Node, Run, Typed, Visitor, begin_gradient, begin_on,
             gradient_of, run_kept,
         },
     },
@@ -68,7 +68,7 @@ where
     // the backward pass reads one more array, the gradient of the result, so a formula with the maximum number of
     // arrays cannot be fused; complex gradients do not follow from the expressions of the ops
     let is_complex = const { matches!(T::DTYPE.kind(), DTypeKind::Complex) };
-    if is_complex || const { L::Layout::ARRAYS >= MOST || !<E as Node<<L::Layout as Layout>::Elements>>::PULLS } {
+    if is_complex || const { L::Layout::ARRAYS >= MAX_ARRAYS || !<E as Node<<L::Layout as Layout>::Elements>>::PULLS } {
         return op_by_op(d, e, leaves, is_watched);
     }
     let mut arrays = Arrays { d, all: Vec::with_capacity(L::Layout::ARRAYS), fuse: true, wrong: None };

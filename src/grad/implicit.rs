@@ -35,9 +35,9 @@ pub(super) fn implicit<B: Backend, T: Float>(
     if d.is_paused() {
         return Ok(d.constant(value));
     }
-    let part = |part: Diff<B>, x: Var<B, T>| -> Result<Part<B>> {
+    let part = |part: Diff<B>, x: Var<B, T>| -> Result<ResidualRecord<B>> {
         let r = residual(&part, &x)?;
-        Ok(Part { result: part.place_of(op, &r)?, shape: r.shape().into(), record: part.take() })
+        Ok(ResidualRecord { result: part.place_of(op, &r)?, shape: r.shape().into(), record: part.take() })
     };
     let by_others = part(d.part(false), d.constant::<T>(value.clone()))?;
     let Some(result) = by_others.result else { return Ok(d.constant(value)) };
@@ -49,7 +49,7 @@ pub(super) fn implicit<B: Backend, T: Float>(
 }
 
 /// The recorded ops of a residual function.
-struct Part<B: Backend> {
+struct ResidualRecord<B: Backend> {
     record: Record<B>,
     result: Option<usize>,
     shape: Box<[usize]>,
@@ -58,9 +58,9 @@ struct Part<B: Backend> {
 struct Implicit<B: Backend, T, A> {
     op: &'static str,
     /// The residual as a function of the solution; all other arrays are constants.
-    by_x: Part<B>,
+    by_x: ResidualRecord<B>,
     /// The residual as a function of all other arrays; the solution is a constant.
-    by_others: Part<B>,
+    by_others: ResidualRecord<B>,
     result: usize,
     adjoint: A,
     dtype: PhantomData<fn() -> (B, T)>,

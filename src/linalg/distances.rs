@@ -6,7 +6,7 @@ use crate::{
 
 /// Maximum number of differences of coordinates that a block computes. The differences are in memory only if the
 /// backend does not run the formula in one pass.
-pub(crate) const MOST_DIFFERENCES: usize = 1 << 24;
+pub(crate) const MAX_DIFFERENCES: usize = 1 << 24;
 
 /// Distances of order `p` between the rows of two matrices.
 pub fn cdist<B: Backend, T: Real>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, p: f64) -> Result<B::Array<T>> {
@@ -24,7 +24,7 @@ pub fn cdist<B: Backend, T: Real>(b: &B, x1: &B::Array<T>, x2: &B::Array<T>, p: 
         return b.zeros::<T>(shape);
     }
     let (x1, x2) = (b.expand_dims(x1, -2)?, b.expand_dims(x2, -3)?);
-    in_blocks(b, b.shape(&x1), b.shape(&x2), MOST_DIFFERENCES, |rows| distances(b, &rows.of(b, &x1)?, &x2, p))
+    in_blocks(b, b.shape(&x1), b.shape(&x2), MAX_DIFFERENCES, |rows| distances(b, &rows.of(b, &x1)?, &x2, p))
 }
 
 /// A block of rows of the first matrix. In all arrays, these rows are the third axis from the end.

@@ -9,7 +9,7 @@ mod products;
 mod sparse;
 
 pub use distances::cdist;
-pub(crate) use distances::{MOST_DIFFERENCES, in_blocks};
+pub(crate) use distances::{MAX_DIFFERENCES, in_blocks};
 pub use einsum::einsum;
 pub(crate) use least_squares::{Relative, kept_values};
 pub use least_squares::{lstsq, matrix_rank, pinv};

@@ -8,11 +8,11 @@ use crate::{
 };
 use std::ops::Range;
 
-/// Maximum number of scores that are in memory at the same time, if a block has at least `LEAST_QUERIES` queries.
-const MOST_SCORES: usize = 1 << 22;
+/// Maximum number of scores that are in memory at the same time, if a block has at least `MIN_QUERIES` queries.
+const MAX_SCORES: usize = 1 << 22;
 
 /// Minimum number of queries in a block. For a smaller block, reading the keys would take most of the time.
-const LEAST_QUERIES: usize = 32;
+const MIN_QUERIES: usize = 32;
 
 /// The means of the values. Their weights are the softmax of the products of the query and the keys.
 #[allow(clippy::too_many_arguments)] // the options of the op
@@ -42,14 +42,14 @@ pub fn scaled_dot_product_attention<B: Backend, T: Real>(
     let width = b.shape(query).last().copied().unwrap_or(1);
     let scale = T::of(scale.unwrap_or(1.0 / (width.max(1) as f64).sqrt()));
     let query = b.multiply(query, scale)?;
-    let size = block(&plan, MOST_SCORES);
+    let size = block(&plan, MAX_SCORES);
     Terms { query: &query, key, value, mask, bias, causal }.attend(b, &plan, size)
 }
 
 /// The number of queries in a block of at most `most` scores.
 fn block(plan: &Attention, most: usize) -> usize {
     let of_query = plan.batches.iter().fold(plan.keys, |n, &len| n.saturating_mul(len));
-    (most / of_query.max(1)).max(LEAST_QUERIES)
+    (most / of_query.max(1)).max(MIN_QUERIES)
 }
 
 /// The inputs of an attention. The queries are already multiplied by the scale.
@@ -180,8 +180,8 @@ mod tests {
             keys,
         };
         assert_eq!(block(&plan(&[8], 1 << 10), 1 << 20), 128);
-        assert_eq!(block(&plan(&[], 1 << 20), 1 << 20), LEAST_QUERIES);
-        assert_eq!(block(&plan(&[usize::MAX, 2], 2), 1 << 20), LEAST_QUERIES);
+        assert_eq!(block(&plan(&[], 1 << 20), 1 << 20), MIN_QUERIES);
+        assert_eq!(block(&plan(&[usize::MAX, 2], 2), 1 << 20), MIN_QUERIES);
         assert_eq!(block(&plan(&[0], 5), 1 << 20), 1 << 20);
     }
 }

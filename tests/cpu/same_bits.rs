@@ -65,8 +65,7 @@ impl Bits for f16 {
     }
 }
 
-type Of<T> = HostArray<T>;
-type Call<T> = fn(x: &Of<T>, y: &Of<T>, axes: &[isize]) -> Result<Of<T>>;
+type Call<T> = fn(x: &HostArray<T>, y: &HostArray<T>, axes: &[isize]) -> Result<HostArray<T>>;
 
 /// An op under test: its name, and a function that calls it with `x`, `y` and axes. The result has one element per lane
 /// along the axes, or the shape of `x`. Only ops with two operands use `y`.
@@ -112,17 +111,17 @@ fn ordered<T: Bits + Real>() -> Vec<Case<T>> {
     ]
 }
 
-fn all_bits<T: Bits>(x: &Of<T>) -> (Vec<usize>, Vec<[u64; 2]>) {
+fn all_bits<T: Bits>(x: &HostArray<T>) -> (Vec<usize>, Vec<[u64; 2]>) {
     (x.shape().to_vec(), x.iter().map(|&x| x.bits()).collect())
 }
 
 /// Selects the range `first..end` along one axis of `x`.
-fn cut<T: Bits>(x: &Of<T>, axis: usize, (first, end): (usize, usize)) -> Of<T> {
+fn cut<T: Bits>(x: &HostArray<T>, axis: usize, (first, end): (usize, usize)) -> HostArray<T> {
     x.clone().slice_axis_move(ndarray::Axis(axis), (first..end).into())
 }
 
 /// Copies the elements, in C order, to new memory.
-fn compact<T: Bits>(x: &Of<T>) -> Of<T> {
+fn compact<T: Bits>(x: &HostArray<T>) -> HostArray<T> {
     ArrayD::from_shape_vec(x.shape(), x.iter().copied().collect()).unwrap().into_shared()
 }
 
@@ -138,8 +137,8 @@ enum Layout {
 }
 
 impl Layout {
-    fn array<T: Bits>(self, shape: &[usize], seed: u64, of: fn(f64) -> T) -> Of<T> {
-        let numbers = |shape: &[usize]| -> Of<T> {
+    fn array<T: Bits>(self, shape: &[usize], seed: u64, of: fn(f64) -> T) -> HostArray<T> {
+        let numbers = |shape: &[usize]| -> HostArray<T> {
             let b = Numpyish::seeded(seed);
             let x = b.random_normal_with::<f64>(shape, RandomNormalOptions::new().std(0.7)).unwrap();
             x.mapv(of).into_shared()
@@ -188,7 +187,8 @@ fn check<T: Bits>(seed: u64, rounds: usize, cases: &[Case<T>], of: fn(f64) -> T)
         }
         let by: Vec<isize> = axes.iter().map(|&k| k as isize).collect();
         let what = format!("{} of {shape:?}, {layout:?}, over {axes:?} in {}", case.name, T::DTYPE);
-        let call = |x: &Of<T>, y: &Of<T>| (case.call)(x, y, &by).unwrap_or_else(|why| panic!("{what}: {why}"));
+        let call =
+            |x: &HostArray<T>, y: &HostArray<T>| (case.call)(x, y, &by).unwrap_or_else(|why| panic!("{what}: {why}"));
         let whole = call(&x, &y);
         for pool in &pools {
             let on = pool.install(|| call(&x, &y));

@@ -16,7 +16,7 @@ pub use crate::model::Fold;
 
 /// The role of an expression in a reduction. Each role is a field of [`Fold`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Part {
+pub enum FoldRole {
     /// Computes a value from one element.
     Map,
     /// Joins two values.
@@ -62,7 +62,7 @@ impl Fold {
 
     /// Makes a copy of the row `op` for checking the expression with the role `part` as if it were the expression of a
     /// separate op. The parameters of the copy are the names that this expression may use.
-    pub fn scope(&self, part: Part, op: &Op) -> Op {
+    pub fn scope(&self, part: FoldRole, op: &Op) -> Op {
         let value = self.value(op);
         let array = |name: &str, elem: Elem| Param {
             text: name.into(),
@@ -75,10 +75,10 @@ impl Fold {
         };
         let numbers = || numbers(op).cloned();
         let params: Vec<Param> = match part {
-            Part::Map => op.inputs().cloned().chain(numbers()).collect(),
-            Part::Join => vec![array("a", value), array("b", value)],
-            Part::Identity => Vec::new(),
-            Part::Finish => {
+            FoldRole::Map => op.inputs().cloned().chain(numbers()).collect(),
+            FoldRole::Join => vec![array("a", value), array("b", value)],
+            FoldRole::Identity => Vec::new(),
+            FoldRole::Finish => {
                 let n = Param { kind: Kind::Plain(Plain::F64), ..array("n", value) };
                 [array("a", value), n].into_iter().chain(numbers()).collect()
             }
@@ -87,8 +87,9 @@ impl Fold {
     }
 
     /// The expressions of the reduction, each with its role and with the row that [`Fold::scope`] makes for it.
-    fn parts(&mut self, op: &Op) -> Vec<(Part, Op, &mut Expr)> {
-        let scopes = [Part::Map, Part::Join, Part::Identity, Part::Finish].map(|part| (part, self.scope(part, op)));
+    fn parts(&mut self, op: &Op) -> Vec<(FoldRole, Op, &mut Expr)> {
+        let scopes = [FoldRole::Map, FoldRole::Join, FoldRole::Identity, FoldRole::Finish]
+            .map(|part| (part, self.scope(part, op)));
         let forms = [self.map.as_mut(), Some(&mut self.join), Some(&mut self.identity), self.finish.as_mut()];
         let parts = scopes.into_iter().zip(forms);
         parts.filter_map(|((part, scope), form)| Some((part, scope, &mut form?.expr))).collect()
@@ -135,7 +136,7 @@ pub fn check(fold: &mut Fold, op: &Op, model: &Model) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     for (part, scope, expr) in fold.parts(op) {
         let checked = match part {
-            Part::Map => each::check_value(expr, &scope, &dtypes, model),
+            FoldRole::Map => each::check_value(expr, &scope, &dtypes, model),
             _ => each::check(expr, &scope, &dtypes, model),
         };
         mistakes.extend(checked.err());

@@ -30,13 +30,13 @@ pub struct Mistake {
 }
 
 /// Maximum number of mistakes shown. A file with more mistakes is probably not a table.
-const MOST: usize = 100;
+const MAX_MISTAKES: usize = 100;
 
 /// The mistakes found so far.
 #[derive(Default)]
 pub struct Report {
     errors: Vec<(usize, String)>,
-    /// The number of mistakes that are not shown because the report already has [`MOST`] mistakes.
+    /// The number of mistakes that are not shown because the report already has [`MAX_MISTAKES`] mistakes.
     further: usize,
     /// The number of all mistakes found, including those that are not shown.
     found: usize,
@@ -57,7 +57,7 @@ impl Report {
         if self.sealed {
             return;
         }
-        if self.errors.len() >= MOST {
+        if self.errors.len() >= MAX_MISTAKES {
             self.further += 1;
             return;
         }
@@ -115,12 +115,12 @@ impl Report {
 /// before them.
 fn shorten(line: &str, column: usize) -> (String, usize) {
     const BEFORE: usize = 100;
-    const MOST: usize = 160;
-    let skipped = if line.chars().count() > MOST { (column - 1).saturating_sub(BEFORE) } else { 0 };
+    const MAX_LINE_LENGTH: usize = 160;
+    let skipped = if line.chars().count() > MAX_LINE_LENGTH { (column - 1).saturating_sub(BEFORE) } else { 0 };
     // replaces control characters, and characters that change the direction of the text: they would misalign the marks
     // below the line
     let seen = |c: char| if c.is_control() || is_bidirectional(c) { '\u{fffd}' } else { c };
-    (line.chars().skip(skipped).take(MOST).map(seen).collect(), skipped)
+    (line.chars().skip(skipped).take(MAX_LINE_LENGTH).map(seen).collect(), skipped)
 }
 
 /// A hint for an unknown name. If `name` may be a misspelling of a valid name, the hint is the most similar valid name.

@@ -4,7 +4,7 @@
 use super::*;
 use op_table::{
     expr::{Expr, Ty, cuda},
-    fold::{Part, numbers},
+    fold::{FoldRole, numbers},
 };
 
 /// The C++ name of an element type. In the kernels, `E` is the dtype of the elements of the array.
@@ -34,7 +34,8 @@ impl Expand<'_> {
             false => id(&op.bound),
         };
         let scope = |part| Op { bound: bound.to_string(), ..fold.scope(part, op) };
-        let [map_op, join_op, none_op, finish_op] = [Part::Map, Part::Join, Part::Identity, Part::Finish].map(scope);
+        let [map_op, join_op, none_op, finish_op] =
+            [FoldRole::Map, FoldRole::Join, FoldRole::Identity, FoldRole::Finish].map(scope);
         let acc = elem(fold.value(op), &map_op);
         let values = numbers(op).map(|p| {
             let n = id(&p.name);
@@ -98,7 +99,7 @@ impl Expand<'_> {
     /// Generates the description of the reduction's kernel, with the expressions in CUDA C++.
     pub(super) fn fold_kernel(&self, op: &Op, fold: &Fold, rt: &TokenStream) -> TokenStream {
         let [map_op, join_op, none_op, finish_op] =
-            [Part::Map, Part::Join, Part::Identity, Part::Finish].map(|part| fold.scope(part, op));
+            [FoldRole::Map, FoldRole::Join, FoldRole::Identity, FoldRole::Finish].map(|part| fold.scope(part, op));
         let acc = c_type(op.result.elem());
         let element = info::elem(op.result.elem(), rt);
         let map = fold.map.as_ref().map_or_else(|| "x0".to_string(), |form| cuda::text(&form.expr, &map_op));

@@ -516,7 +516,7 @@ impl Expand<'_> {
             let (dtype, mover) = (quote!(rt::dtype_type!(#ty)), quote!(rt::mover_type!(#ty)));
             match op.mixes_dtypes() {
                 false if is_wide(d) => quote!(Widened::<#operands, #dtype, #path>),
-                false => quote!(Of::<#operands, #dtype, #path>),
+                false => quote!(OpKernel::<#operands, #dtype, #path>),
                 true if serves_all => {
                     let (of_dtype, of_mover) = (tuple(dtype), tuple(mover));
                     quote!(Moved::<#of_dtype, #of_mover, #path>)

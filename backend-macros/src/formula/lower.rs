@@ -15,11 +15,11 @@ use quote::{format_ident, quote, quote_spanned};
 
 /// Maximum number of leaves in one pass. If a formula exceeds a limit of a pass, earlier passes compute some of its
 /// subexpressions. (The runtime accepts at most 8 arrays.)
-const MOST_LEAVES: usize = 8;
+const MAX_LEAVES: usize = 8;
 /// Maximum nesting depth of ops in one pass.
-const MOST_DEPTH: usize = 40;
+const MAX_DEPTH: usize = 40;
 /// Maximum number of ops in one pass. (A GPU kernel accepts at most 128 numbers.)
-const MOST_OPS: usize = 64;
+const MAX_OPS: usize = 64;
 
 /// Lowers a formula to a Rust expression of type `Result`. `written` is the text of the formula. `backend` is the
 /// user's expression for the backend.
@@ -167,7 +167,7 @@ impl Steps<'_> {
         let mut pass = Pass::default();
         let tree = self.tree(&fitted.formula, &mut pass)?;
         let tree = quote!(#path::named(#text, #tree));
-        let leaf = self.overwritten.take().map(|it| it.leaf);
+        let leaf = self.overwritten.take().map(|overwritten| overwritten.leaf);
         let (leaves, at) = (pass.list(), formula.span());
         self.code.extend(quote_spanned!(here(at) => let __alone = __b.is_alone(&mut #place); #leaf));
         let value = new(quote!(value));
@@ -305,7 +305,7 @@ impl Steps<'_> {
             let value = self.variable();
             let bind = |rust: &TokenStream| quote_spanned!(here(at) => let #value = &#rust; let #name = #path::leaf(__b, #value););
             match &mut self.overwritten {
-                Some(it) if it.names.contains(&text) => it.leaf.extend(bind(&it.place)),
+                Some(target) if target.names.contains(&text) => target.leaf.extend(bind(&target.place)),
                 _ => self.code.extend(bind(rust)),
             }
             pass.leaves.push((text, name));
@@ -610,8 +610,8 @@ fn ops_of(parts: &[Option<Fitted>]) -> usize {
 /// Index of the operand that an earlier pass must compute before one pass can compute the rest; `None` if one pass can
 /// compute everything.
 fn too_long(operands: &[Option<Fitted>]) -> Option<usize> {
-    let deep = |part: &Fitted| part.depth >= MOST_DEPTH;
-    let many = names_of(operands).len() > MOST_LEAVES || ops_of(operands) >= MOST_OPS;
+    let deep = |part: &Fitted| part.depth >= MAX_DEPTH;
+    let many = names_of(operands).len() > MAX_LEAVES || ops_of(operands) >= MAX_OPS;
     let parts = operands.iter().enumerate().filter_map(|(i, part)| Some((i, part.as_ref()?)));
     let parts = parts.filter(|(_, part)| part.depth > 0 && (many || deep(part)));
     parts.max_by_key(|(_, part)| (part.names.len(), part.ops, part.depth)).map(|(i, _)| i)

@@ -60,8 +60,8 @@ pub trait Elements: Copy {
     /// Alignments of the elements in bytes. Entries from `COUNT` on are meaningless.
     const ALIGNMENTS: [usize; 3];
 
-    /// The operands of an op of the backend `Of`, one for each element of the tuple.
-    type Operands<'a, Of: Arrays>;
+    /// The operands of an op of `Backend`, one for each element of the tuple.
+    type Operands<'a, Backend: Arrays>;
 
     /// Reads element `i` of each array, and returns them as a tuple.
     ///
@@ -83,7 +83,7 @@ macro_rules! elements {
                 [$($t::dtype(),)* $(DType::$rest),*]
             }
 
-            type Operands<'a, Of: Arrays> = ($(Operand<'a, Of, $t>,)*);
+            type Operands<'a, Backend: Arrays> = ($(Operand<'a, Backend, $t>,)*);
 
             #[inline(always)]
             unsafe fn read(x: [*const u8; 3], i: usize) -> Self {

@@ -147,7 +147,7 @@ pub mod kind {
     /// A reference to an operand that has already been converted.
     pub struct ReadyBorrowed;
     /// A bound that is an operand, and not `..`.
-    pub struct Given<K>(std::marker::PhantomData<K>);
+    pub struct Bounded<K>(std::marker::PhantomData<K>);
     /// `..`, which means no bound.
     pub struct Open;
 }
@@ -202,7 +202,7 @@ pub trait IntoBound<'a, B: Arrays, T: Element, E, K> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<'a, B: Arrays, T: Element, E, K, X: IntoOperand<'a, B, T, K>> IntoBound<'a, B, T, E, kind::Given<K>> for X {
+impl<'a, B: Arrays, T: Element, E, K, X: IntoOperand<'a, B, T, K>> IntoBound<'a, B, T, E, kind::Bounded<K>> for X {
     #[inline(always)]
     fn into_bound(self) -> Operand<'a, B, T> {
         self.into_operand()

@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use std::ops::{Range, RangeFrom, RangeFull, RangeTo};
 
 /// Maximum number of axes in a list of [`Axes`]. For longer lists the op returns an error.
-const MOST: usize = 14;
+const MAX_AXES: usize = 14;
 
 /// The axes that an op works on: `..` (all), `0`, `-1`, `[0, 2]`, a slice or a `Vec`, of any integer type. The
 /// conversion does not allocate.
@@ -33,7 +33,7 @@ pub enum Axes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisList {
     len: u8,
-    axes: [i8; MOST],
+    axes: [i8; MAX_AXES],
     /// The reason why the list cannot be stored; `None` if it is stored. The op that takes an unfit list returns an
     /// error.
     unfit: Option<Unfit>,
@@ -56,7 +56,7 @@ impl Axes {
     }
 
     fn exact(axes: impl IntoIterator<Item = i128>) -> Axes {
-        let mut list = AxisList { len: 0, axes: [0; MOST], unfit: None };
+        let mut list = AxisList { len: 0, axes: [0; MAX_AXES], unfit: None };
         for (count, axis) in axes.into_iter().enumerate() {
             match (list.axes.get_mut(count), i8::try_from(axis)) {
                 (Some(place), Ok(axis)) => (*place, list.len) = (axis, list.len + 1),
@@ -96,7 +96,7 @@ impl AxisList {
         match self.unfit {
             Some(Unfit::Axis(axis)) => Err(Error::axis(op, axis, ndim)),
             Some(Unfit::Count(n)) => {
-                Err(Error::argument(op, format!("{n} axes were given, but there must be at most {MOST}")))
+                Err(Error::argument(op, format!("{n} axes were given, but there must be at most {MAX_AXES}")))
             }
             None => self.named().iter().map(|&axis| crate::rules::axis(op, axis.into(), ndim)).collect(),
         }
@@ -413,7 +413,7 @@ integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
     len: usize,
-    lengths: [usize; MOST],
+    lengths: [usize; MAX_AXES],
 }
 
 impl Lengths {
@@ -430,7 +430,7 @@ impl Lengths {
 
 impl From<&[usize]> for Lengths {
     fn from(given: &[usize]) -> Lengths {
-        let mut lengths = [0; MOST];
+        let mut lengths = [0; MAX_AXES];
         lengths.iter_mut().zip(given).for_each(|(l, g)| *l = *g);
         Lengths { len: given.len(), lengths }
     }

@@ -163,7 +163,7 @@ mod data {
     use std::fmt;
 
     /// Maximum number of bytes that are allocated before any byte is read, whatever length the data claim.
-    const MOST: usize = 1 << 16;
+    const MAX_PREALLOCATED_BYTES: usize = 1 << 16;
 
     pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
         if to.is_human_readable() {
@@ -210,7 +210,7 @@ mod data {
 
         // formats that have no type for bytes write lists of numbers
         fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<u8>, A::Error> {
-            let mut bytes = Vec::with_capacity(list.size_hint().unwrap_or(0).min(MOST));
+            let mut bytes = Vec::with_capacity(list.size_hint().unwrap_or(0).min(MAX_PREALLOCATED_BYTES));
             while let Some(byte) = list.next_element()? {
                 bytes.push(byte);
             }

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Size of the smallest block, in bytes.
-const LEAST: usize = 1 << 16;
+const MIN_BLOCK_BYTES: usize = 1 << 16;
 
 /// A buffer in pinned host memory. Its block is reused after the buffer is dropped.
 pub(super) struct Buffer {
@@ -75,7 +75,7 @@ impl Drop for Buffer {
 impl Device {
     fn pinned_block(&self, op: &'static str, bytes: usize) -> Result<Block> {
         self.bind(op)?;
-        let size = bytes.max(LEAST).checked_next_power_of_two().ok_or_else(|| Error::memory(op, bytes))?;
+        let size = bytes.max(MIN_BLOCK_BYTES).checked_next_power_of_two().ok_or_else(|| Error::memory(op, bytes))?;
         // SAFETY: the device's context is current on this thread, and the call passes no flags.
         let first = unsafe { result::malloc_host(size, 0) }.checked(op)?;
         let first = NonNull::new(first.cast()).ok_or_else(|| Error::memory(op, size))?;

@@ -8,7 +8,7 @@ use super::{
     copy::contiguous,
     kernel::{Argument, Grid},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
-    walk::MOST,
+    walk::MAX_AXES,
 };
 use backend_core::{DType, Error, Result, rules};
 
@@ -86,13 +86,13 @@ impl MaskIndices {
         let MaskIndices { op, mask, before, total, grid } = self;
         let (ndim, total) = (mask.shape.len(), *total);
         let shape = if rows { vec![total, ndim] } else { vec![ndim, total] };
-        if ndim > MOST {
-            return Err(Error::shape(op, &mask.shape, format!("must have at most {MOST} axes")));
+        if ndim > MAX_AXES {
+            return Err(Error::shape(op, &mask.shape, format!("must have at most {MAX_AXES} axes")));
         }
         rules::count(op, &shape, size_of::<i64>())?;
         let out = b.uninit_raw(op, DType::Int64, &shape)?;
         if total > 0 && ndim > 0 {
-            let mut lengths = [1; MOST];
+            let mut lengths = [1; MAX_AXES];
             lengths.iter_mut().zip(mask.shape.iter().rev()).for_each(|(to, &len)| *to = len as u64);
             let (row, column) = if rows { (ndim, 1) } else { (1, total) };
             let n = mask.size() as u64;
@@ -113,7 +113,7 @@ impl MaskIndices {
 struct Shape {
     n: u64,
     ndim: u64,
-    lengths: [u64; MOST],
+    lengths: [u64; MAX_AXES],
     /// Distances in the result, in elements: from the indices of one true element to the indices of the next (`row`),
     /// and from the index along one axis to the index along the next axis (`column`).
     row: u64,

@@ -10,7 +10,7 @@ use super::{
 };
 use backend_core::{
     DType, Lengths, Result,
-    rules::{self, MOST_SPATIAL, WindowSteps},
+    rules::{self, MAX_SPATIAL_AXES, WindowSteps},
 };
 
 static PROGRAM: Program =
@@ -55,7 +55,7 @@ struct Convolution {
     by_groups: Divisor,
     is_small: u32,
     biased: u32,
-    axes: [Sliding; MOST_SPATIAL],
+    axes: [Sliding; MAX_SPATIAL_AXES],
 }
 
 // SAFETY: the C++ struct has the same members in the same order.

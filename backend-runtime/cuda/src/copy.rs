@@ -61,12 +61,12 @@ struct Plane {
 impl Plane {
     /// Minimum length of both axes for a transposition of tiles (square parts of the matrix) in shared memory. For
     /// shorter axes, a copy with short reads or writes is as fast.
-    const LEAST: usize = 16;
+    const MIN_AXIS_LENGTH: usize = 16;
 
     fn of(merged: &Merged) -> Option<Plane> {
         let neighbours = |k: usize| merged.strides(k).iter().position(|&stride| stride == 1);
         let (columns, rows) = (neighbours(0)?, neighbours(1)?);
-        let long = |axis: usize| merged.shape()[axis] >= Plane::LEAST;
+        let long = |axis: usize| merged.shape()[axis] >= Plane::MIN_AXIS_LENGTH;
         (rows != columns && long(rows) && long(columns) && merged.is_small()).then_some(Plane { rows, columns })
     }
 }

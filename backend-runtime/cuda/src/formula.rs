@@ -49,7 +49,7 @@ fn run_written(
         None => None,
     };
     let members = &written.members[..];
-    if size_of_val(members) > Members::MOST {
+    if size_of_val(members) > Members::MAX_BYTES {
         return None;
     }
     let program = Program { name: formula::NAME, source: ProgramSource::Formula(written.formula) };
@@ -82,7 +82,7 @@ fn reduce_written(
 ) -> Option<Result<RawArray>> {
     let arrays = arrays.iter().map(|x| x.downcast_ref()).collect::<Option<Vec<&RawArray>>>()?;
     let members = &written.members[..];
-    if size_of_val(members) > Values::MOST {
+    if size_of_val(members) > Values::MAX_MEMBER_BYTES {
         return None;
     }
     let laid_out = || -> Result<(RawArray, Vec<RawArray>)> {

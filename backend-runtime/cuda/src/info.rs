@@ -9,7 +9,7 @@ const OP: &str = "device_info";
 
 /// Describes the GPU with this ordinal as the device of a backend. Needs no CUDA context.
 pub fn info(backend: &'static str, device: String, ordinal: usize) -> Result<DeviceInfo> {
-    use sys::CUdevice_attribute_enum as Of;
+    use sys::CUdevice_attribute_enum as Attribute;
     Library::Driver.load()?;
     threads::refuse_forked(backend)?;
     result::init().checked(OP)?;
@@ -21,9 +21,9 @@ pub fn info(backend: &'static str, device: String, ordinal: usize) -> Result<Dev
     let attribute = |which| unsafe { result::device::get_attribute(gpu, which) }.checked(OP);
     // SAFETY: the driver returned the handle `gpu`, so it is valid.
     info.memory = Some(unsafe { result::device::total_mem(gpu) }.checked(OP)? as u64);
-    info.processors = usize::try_from(attribute(Of::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?).ok();
-    let major = attribute(Of::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)? as u32;
-    let minor = attribute(Of::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)? as u32;
+    info.processors = usize::try_from(attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?).ok();
+    let major = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)? as u32;
+    let minor = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)? as u32;
     info.compute_capability = Some((major, minor));
     let mut version = 0;
     // SAFETY: the pointer is to an `i32`, which gets 1000 times the major version plus 10 times the minor one.

@@ -68,12 +68,12 @@ impl Grid {
 
     /// Maximum number of blocks. If there are more elements than threads, each thread processes several elements, and
     /// the distance between their indices is the total number of threads.
-    const MOST: usize = 1 << 20;
+    const MAX_BLOCKS: usize = 1 << 20;
 
     /// Returns a grid with one thread for each of `n` elements. If this needs more than the maximum number of blocks,
     /// each thread processes several elements.
     pub(crate) fn over(n: usize) -> Grid {
-        let blocks = n.div_ceil(Grid::THREADS as usize).clamp(1, Grid::MOST);
+        let blocks = n.div_ceil(Grid::THREADS as usize).clamp(1, Grid::MAX_BLOCKS);
         Grid { blocks: [blocks as u32, 1, 1], threads: Grid::THREADS, shared: 0 }
     }
 }
@@ -161,9 +161,9 @@ impl Cuda {
         grid: Grid,
         arguments: &[&dyn Argument],
     ) -> Result<()> {
-        const MOST: usize = 24;
-        let mut pointers = [std::ptr::null_mut(); MOST];
-        debug_assert!(arguments.len() <= MOST);
+        const MAX_ARGUMENTS: usize = 24;
+        let mut pointers = [std::ptr::null_mut(); MAX_ARGUMENTS];
+        debug_assert!(arguments.len() <= MAX_ARGUMENTS);
         pointers.iter_mut().zip(arguments).for_each(|(pointer, argument)| *pointer = argument.pointer());
         self.device.bind(op)?;
         let blocks = (grid.blocks[0], grid.blocks[1], grid.blocks[2]);

@@ -7,7 +7,7 @@ use super::{
     copy::{contiguous, copy_into, fill},
     kernel::{Argument, Grid},
     program::{Instance, KernelList, MOVERS, Program, ProgramSource, mover},
-    walk::{Divisor, MOST},
+    walk::{Divisor, MAX_AXES},
 };
 use backend_core::{
     Axes, Error, Number, PadMode, Result, dispatch,
@@ -293,11 +293,11 @@ struct Border {
     n: u64,
     ndim: u32,
     mode: u32,
-    shape: [u64; MOST],
-    divisors: [Divisor; MOST],
-    before: [u64; MOST],
-    lengths: [u64; MOST],
-    strides: [i64; MOST],
+    shape: [u64; MAX_AXES],
+    divisors: [Divisor; MAX_AXES],
+    before: [u64; MAX_AXES],
+    lengths: [u64; MAX_AXES],
+    strides: [i64; MAX_AXES],
 }
 
 // SAFETY: the C++ struct has the same members in the same order.
@@ -307,8 +307,8 @@ unsafe impl Argument for Border {}
 /// and behind `x`.
 fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: PadMode, out: &RawArray) -> Result<()> {
     let ndim = x.shape.len();
-    if ndim > MOST {
-        return Err(Error::shape(op, &x.shape, format!("must have at most {MOST} axes")));
+    if ndim > MAX_AXES {
+        return Err(Error::shape(op, &x.shape, format!("must have at most {MAX_AXES} axes")));
     }
     let n = out.size();
     if n == 0 {
@@ -318,11 +318,11 @@ fn bordered(b: &Cuda, op: &'static str, x: &RawArray, widths: &[usize], mode: Pa
         n: n as u64,
         ndim: ndim as u32,
         mode: mode as u32,
-        shape: [1; MOST],
-        divisors: [Divisor::ONE; MOST],
-        before: [0; MOST],
-        lengths: [1; MOST],
-        strides: [0; MOST],
+        shape: [1; MAX_AXES],
+        divisors: [Divisor::ONE; MAX_AXES],
+        before: [0; MAX_AXES],
+        lengths: [1; MAX_AXES],
+        strides: [0; MAX_AXES],
     };
     let small = n < 1 << 31;
     for (place, axis) in (0..ndim).rev().enumerate() {

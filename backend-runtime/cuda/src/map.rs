@@ -23,7 +23,7 @@ pub(crate) struct Members<'a>(&'a [u8]);
 
 impl Members<'_> {
     /// Maximum size of the members in bytes. The limit leaves room for the other kernel arguments.
-    pub(super) const MOST: usize = 2048;
+    pub(super) const MAX_BYTES: usize = 2048;
 
     /// The members of an empty struct, which still occupies one byte in C++.
     pub(crate) const NONE: Members<'static> = Members(&[0]);

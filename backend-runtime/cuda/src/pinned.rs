@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Maximum number of bytes of freed blocks that a device keeps.
-const MOST_KEPT: usize = 1 << 30;
+const MAX_KEPT_BYTES: usize = 1 << 30;
 
 /// A block of pinned memory.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Pinned {
     pub(super) fn keep(&self, block: Block) -> Option<Block> {
         self.with(|blocks| {
             let kept: usize = blocks.iter().map(|block| block.size).sum();
-            if kept.saturating_add(block.size) > MOST_KEPT {
+            if kept.saturating_add(block.size) > MAX_KEPT_BYTES {
                 return Some(block);
             }
             blocks.push(block);
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(pinned.take(60).map(|block| block.size), Some(100));
         assert_eq!(pinned.take(60).map(|block| block.size), Some(200));
         assert!(pinned.take(60).is_none());
-        assert_eq!(pinned.keep(block(MOST_KEPT)).map(|block| block.size), Some(MOST_KEPT));
+        assert_eq!(pinned.keep(block(MAX_KEPT_BYTES)).map(|block| block.size), Some(MAX_KEPT_BYTES));
         assert_eq!(pinned.drain().len(), 1);
     }
 }

@@ -217,16 +217,16 @@ pub struct Instance {
     pub template: &'static str,
     /// Template arguments before the types, as C++ text; may be empty.
     pub tag: &'static str,
-    types: [Option<DType>; Instance::MOST],
+    types: [Option<DType>; Instance::MAX_DTYPES],
 }
 
 impl Instance {
     /// Maximum number of dtypes of an instance: the dtypes of the result and of eight inputs.
-    const MOST: usize = 9;
+    const MAX_DTYPES: usize = 9;
 
     /// Creates an instance of a template for at most nine dtypes.
     pub const fn new(template: &'static str, tag: &'static str, dtypes: &[DType]) -> Instance {
-        let mut types = [None; Instance::MOST];
+        let mut types = [None; Instance::MAX_DTYPES];
         let mut i = 0;
         while i < dtypes.len() && i < types.len() {
             types[i] = Some(dtypes[i]);

@@ -5,7 +5,7 @@ use super::{array::RawArray, kernel::Argument};
 use backend_core::{Error, Result};
 
 /// Maximum number of axes that a kernel can traverse, after merging.
-pub(super) const MOST: usize = 16;
+pub(super) const MAX_AXES: usize = 16;
 
 /// Shape and strides of operands, outermost axis first. Axes of length 1 are dropped, and neighbouring axes are merged
 /// where the strides of all operands allow it.
@@ -93,7 +93,7 @@ impl Merged {
         match self.shape.len() {
             0 | 1 => 1,
             few @ 2..=4 => few,
-            _ => MOST,
+            _ => MAX_AXES,
         }
     }
 
@@ -101,16 +101,20 @@ impl Merged {
     pub(crate) fn walk<const K: usize>(&self, op: &'static str) -> Result<Walk<K>> {
         debug_assert_eq!(self.strides.len(), K);
         let ndim = self.shape.len();
-        if ndim > MOST {
-            return Err(Error::shape(op, &self.shape, format!("must have at most {MOST} axes that cannot be merged")));
+        if ndim > MAX_AXES {
+            return Err(Error::shape(
+                op,
+                &self.shape,
+                format!("must have at most {MAX_AXES} axes that cannot be merged"),
+            ));
         }
         let mut walk = Walk {
             n: self.n as u64,
             // a single element has no axes, but gets one axis of length 1
             ndim: ndim.max(1) as u32,
-            shape: [1; MOST],
-            divisors: [Divisor::ONE; MOST],
-            strides: [[0; MOST]; K],
+            shape: [1; MAX_AXES],
+            divisors: [Divisor::ONE; MAX_AXES],
+            strides: [[0; MAX_AXES]; K],
         };
         for (place, axis) in (0..ndim).rev().enumerate() {
             walk.shape[place] = self.shape[axis] as u64;
@@ -131,9 +135,9 @@ impl Merged {
 pub(crate) struct Walk<const K: usize> {
     n: u64,
     ndim: u32,
-    shape: [u64; MOST],
-    divisors: [Divisor; MOST],
-    strides: [[i64; MOST]; K],
+    shape: [u64; MAX_AXES],
+    divisors: [Divisor; MAX_AXES],
+    strides: [[i64; MAX_AXES]; K],
 }
 
 // SAFETY: the C++ struct has the same members in the same order.

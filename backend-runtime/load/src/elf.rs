@@ -17,7 +17,7 @@ const DYNAMIC: usize = 16;
 
 /// Maximum number of bytes to read of a dynamic section or of a table of names. In the largest libraries, each of the
 /// two has a few megabytes.
-const MOST: u64 = 256 << 20;
+const MAX_READ_BYTES: u64 = 256 << 20;
 
 /// Checks that the file of a library is as long as the headers in it state. Returns the names of the libraries to which
 /// this library is linked.
@@ -102,7 +102,7 @@ impl<F: Read + Seek> Content<'_, F> {
 
     fn at(&mut self, offset: u64, length: u64, what: &str) -> Result<Vec<u8>, String> {
         self.holds(offset, length, what)?;
-        let mut bytes = vec![0; usize::try_from(length.min(MOST)).unwrap_or(0)];
+        let mut bytes = vec![0; usize::try_from(length.min(MAX_READ_BYTES)).unwrap_or(0)];
         self.file.seek(SeekFrom::Start(offset)).map_err(|why| why.to_string())?;
         self.file.read_exact(&mut bytes).map_err(|why| why.to_string())?;
         Ok(bytes)

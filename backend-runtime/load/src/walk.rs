@@ -9,7 +9,7 @@ use std::{
 };
 
 /// Maximum number of symbolic links in one path, as on Linux.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 const STICKY: u32 = 0o1000;
 
@@ -127,7 +127,7 @@ impl Walk {
             self.may_lead_to(&entry).map_err(refused)?;
             if entry.is_symlink() {
                 self.links += 1;
-                if self.links > MOST_LINKS {
+                if self.links > MAX_LINKS {
                     return Err(refused("leads through too many symbolic links".into()));
                 }
                 let target = fs::read_link(&next).map_err(|why| refused(why.to_string()))?;

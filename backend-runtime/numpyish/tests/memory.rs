@@ -17,7 +17,7 @@ thread_local! {
     /// The number of bytes that this thread has allocated and not yet freed.
     static NOW: Cell<usize> = const { Cell::new(0) };
     /// Maximum of `NOW` so far.
-    static MOST: Cell<usize> = const { Cell::new(0) };
+    static PEAK: Cell<usize> = const { Cell::new(0) };
     /// Size of the largest block that this thread may allocate.
     static BLOCK: Cell<usize> = const { Cell::new(usize::MAX) };
 }
@@ -33,7 +33,7 @@ unsafe impl GlobalAlloc for Counting {
         }
         let _ = NOW.try_with(|now| {
             now.set(now.get().wrapping_add(layout.size()));
-            MOST.with(|most| most.set(most.get().max(now.get())));
+            PEAK.with(|most| most.set(most.get().max(now.get())));
         });
         // SAFETY: the caller guarantees the conditions of `GlobalAlloc::alloc`.
         unsafe { System.alloc(layout) }
@@ -54,9 +54,9 @@ fn most(f: impl FnOnce()) -> usize {
     // the counter starts at a large number, so that freeing older memory does not make the counter negative
     let before = 1 << 40;
     NOW.set(before);
-    MOST.set(before);
+    PEAK.set(before);
     f();
-    MOST.get() - before
+    PEAK.get() - before
 }
 
 /// Returns small lengths, lengths whose plans need the most memory according to measurements, powers of two and their

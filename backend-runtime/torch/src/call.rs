@@ -20,10 +20,10 @@ use std::{
 };
 
 /// Maximum number of arguments of an op.
-const MOST_ARGS: usize = 16;
+const MAX_ARGUMENTS: usize = 16;
 
 /// Maximum number of values that an op returns.
-const MOST_RESULTS: usize = 4;
+const MAX_RESULTS: usize = 4;
 
 /// One of libtorch's ops: a name and an overload. It is looked up once, at the first call.
 pub struct Schema {
@@ -103,7 +103,7 @@ impl fmt::Debug for Schema {
 /// The results of a call, taken in order. Results that are not taken are dropped.
 pub struct Results {
     op: &'static str,
-    values: [Value; MOST_RESULTS],
+    values: [Value; MAX_RESULTS],
     next: usize,
 }
 
@@ -152,7 +152,7 @@ fn tensors(value: &Value) -> Vec<Tensor> {
 
 impl Drop for Results {
     fn drop(&mut self) {
-        for value in &self.values[self.next.min(MOST_RESULTS)..] {
+        for value in &self.values[self.next.min(MAX_RESULTS)..] {
             match value.tag {
                 // SAFETY: the value owns one reference, which was not taken.
                 tag::TENSOR => drop(unsafe { Tensor::owning(value.word as *mut _) }),
@@ -188,14 +188,14 @@ impl OpContext<'_> {
         foreign::release_some(Owner::Library);
         let handle = schema.handle(self.op)?;
         let ndim = args.iter().find_map(|a| if let Arg::Tensor(t) = a { Some(t.ndim()) } else { None }).unwrap_or(0);
-        let mut values = [Value::NONE; MOST_ARGS];
+        let mut values = [Value::NONE; MAX_ARGUMENTS];
         // no op of libtorch has more than two lists of axes
         let (mut axes, mut spare) = ([Vec::new(), Vec::new()], Vec::new());
         let mut lists = axes.iter_mut();
-        if args.len() > MOST_ARGS {
+        if args.len() > MAX_ARGUMENTS {
             return Err(Error::argument(
                 self.op,
-                format!("{schema:?} takes at most {MOST_ARGS} arguments, but {} were given", args.len()),
+                format!("{schema:?} takes at most {MAX_ARGUMENTS} arguments, but {} were given", args.len()),
             ));
         }
         for (value, arg) in values.iter_mut().zip(args) {
@@ -203,7 +203,7 @@ impl OpContext<'_> {
             let room = room.ok_or_else(|| Error::argument(self.op, "at most two lists of axes must be given"))?;
             *value = arg.value(self.op, ndim, room)?;
         }
-        let (mut results, mut given) = ([Value::NONE; MOST_RESULTS], 0);
+        let (mut results, mut given) = ([Value::NONE; MAX_RESULTS], 0);
         // SAFETY: the shim returned the handle; `values` borrow from `args`, `axes` and `spare`, which outlive the
         // call.
         let status = unsafe {
@@ -213,7 +213,7 @@ impl OpContext<'_> {
                 values.as_ptr(),
                 args.len(),
                 results.as_mut_ptr(),
-                MOST_RESULTS,
+                MAX_RESULTS,
                 &mut given,
             )
         };

@@ -99,7 +99,7 @@ pub fn conv_transpose(
     let (x, weight) = (on.enter(via, x)?, on.enter(via, weight)?);
     let bias = bias.map(|bias| on.enter(via, bias)).transpose()?;
     let [stride, padding, dilation] = numbers(&plan);
-    let further: Vec<usize> = plan.axes[rules::MOST_SPATIAL - plan.rank..]
+    let further: Vec<usize> = plan.axes[rules::MAX_SPATIAL_AXES - plan.rank..]
         .iter()
         .map(|a| a.len + 2 * a.padding - (a.windows - 1) * a.stride - (a.taps - 1) * a.dilation - 1)
         .collect();

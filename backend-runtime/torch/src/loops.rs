@@ -1,7 +1,8 @@
 //! Runs the ops that the op table defines by an expression and that libtorch lacks. The loops of
-//! [`Numpyish`](backend_core::numpyish::Numpyish) compute them in host memory. The result overwrites the tensor of an operand
-//! that was passed by value, if nothing else uses the memory of this tensor. Otherwise the result is a new array, which
-//! becomes a tensor without a copy. Tensors on a GPU are copied to the host, and the result is copied back.
+//! [`Numpyish`](backend_core::numpyish::Numpyish) compute them in host memory. The result overwrites the tensor of an
+//! operand that was passed by value, if nothing else uses the memory of this tensor. Otherwise the result is a new
+//! array, which becomes a tensor without a copy. Tensors on a GPU are copied to the host, and the result is copied
+//! back.
 
 use super::{
     Operand, Torch, TorchArray,
@@ -153,17 +154,17 @@ impl<'a, T: Element> OnHost<'a, T> {
 
     /// Returns a view of this operand, together with its tensor if a result of the dtype `U` may overwrite the tensor's
     /// memory.
-    fn given<U: Element>(&self) -> Given<'_> {
+    fn given<U: Element>(&self) -> DynamicOperand<'_> {
         let over = match self {
             OnHost::InPlace(_, Some(x)) if T::DTYPE == U::DTYPE && x.is_alone() => Some(x.tensor()),
             _ => None,
         };
-        Given { view: self.view(), over }
+        DynamicOperand { view: self.view(), over }
     }
 }
 
 /// An operand whose dtype is known only at run time.
-struct Given<'a> {
+struct DynamicOperand<'a> {
     view: View<'a>,
     /// The tensor, if the result may overwrite its memory.
     over: Option<&'a Tensor>,
@@ -180,7 +181,8 @@ pub(super) unsafe fn run_raw(
     op: *const u8,
     operands: &[(Hosted<'_>, Option<&Tensor>)],
 ) -> Result<Tensor> {
-    let operands: Vec<Given<'_>> = operands.iter().map(|(x, over)| Given { view: x.view(), over: *over }).collect();
+    let operands: Vec<DynamicOperand<'_>> =
+        operands.iter().map(|(x, over)| DynamicOperand { view: x.view(), over: *over }).collect();
     dispatch!(kernel.output(), U => {
         // SAFETY: the caller guarantees that the kernel belongs to the op and takes these operands, and `U` is the
         // dtype of its result.
@@ -195,10 +197,10 @@ unsafe fn run<U: Element>(
     b: &Torch,
     kernel: &'static Kernel,
     op: *const u8,
-    operands: &[Given<'_>],
+    operands: &[DynamicOperand<'_>],
 ) -> Result<TorchArray<U>> {
     let views: Vec<View<'_>> = operands.iter().map(|operand| operand.view).collect();
-    for Given { view, over } in operands {
+    for DynamicOperand { view, over } in operands {
         if let Some(tensor) = *over
             // SAFETY: the caller guarantees that the kernel fits the op and the views. The tensor has the dtype of the
             // result, and nothing else uses its memory.

@@ -79,7 +79,7 @@ pub fn hist(values: &(impl Values + ?Sized), bins: usize) -> Axes {
 
 const LINE: f64 = 2.0;
 const MARK: f64 = 7.0;
-const MOST_BINS: usize = 100_000;
+const MAX_BINS: usize = 100_000;
 
 impl Axes {
     /// An empty plot.
@@ -378,8 +378,8 @@ impl Axes {
 
 fn histogram(values: &[f64], bins: usize, color: Rgb) -> Result<Bars> {
     const CALL: &str = "hist";
-    if bins == 0 || bins > MOST_BINS {
-        let reason = format!("the number of bins must be between 1 and {MOST_BINS}, but it is {bins}");
+    if bins == 0 || bins > MAX_BINS {
+        let reason = format!("the number of bins must be between 1 and {MAX_BINS}, but it is {bins}");
         return Err(Error::Argument { call: CALL, reason });
     }
     if values.is_empty() {

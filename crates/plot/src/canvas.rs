@@ -4,7 +4,7 @@
 use crate::{
     Error, Result,
     color::{INK, Rgb},
-    error::MOST_PIXELS,
+    error::MAX_PIXELS,
     picture::Picture,
 };
 use plotters::{
@@ -73,7 +73,7 @@ pub(crate) struct Canvas {
 impl Canvas {
     /// A white surface.
     pub fn new(width: u64, height: u64) -> Result<Canvas> {
-        if width == 0 || height == 0 || width.saturating_mul(height) > MOST_PIXELS {
+        if width == 0 || height == 0 || width.saturating_mul(height) > MAX_PIXELS {
             return Err(Error::Size { width, height });
         }
         let (width, height) = (width as usize, height as usize);

@@ -4,7 +4,7 @@ use crate::{
     canvas::{Anchor, Canvas, Rect},
     color::{GRID, INK},
     content::{Content, Plane},
-    layout::Plan,
+    layout::PlotLayout,
     legend,
     style::{NAME, NUMBER, NUMBER_GAP, TICK, TITLE},
 };
@@ -16,7 +16,7 @@ const SEVERAL: f64 = 0.6;
 const SAMPLE: f64 = 6.0;
 
 /// Draws a plot into a rectangle, and the texts around it.
-pub(crate) fn draw(canvas: &mut Canvas, plan: &Plan<'_>, rect: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas, plan: &PlotLayout<'_>, rect: Rect) {
     let plane = Plane { rect, scales: [&plan.scales[0], &plan.scales[1]] };
     let contents = &plan.axes.contents;
     let has_image = contents.iter().any(|content| matches!(content, Content::Image(_)));
@@ -83,7 +83,7 @@ fn at(start: f64, length: f64, part: f64) -> f64 {
     (start + part * length).round()
 }
 
-fn grid(canvas: &mut Canvas, plan: &Plan<'_>, rect: Rect) {
+fn grid(canvas: &mut Canvas, plan: &PlotLayout<'_>, rect: Rect) {
     for (part, _) in &plan.ticks[0].major {
         canvas.fill(Rect::new(at(rect.left, rect.width(), *part), rect.top, 1.0, rect.height()), GRID, 1.0);
     }
@@ -93,7 +93,7 @@ fn grid(canvas: &mut Canvas, plan: &Plan<'_>, rect: Rect) {
 }
 
 /// Draws the frame, the ticks with their numbers, the names of the axes and the title.
-fn axes(canvas: &mut Canvas, plan: &Plan<'_>, rect: Rect) {
+fn axes(canvas: &mut Canvas, plan: &PlotLayout<'_>, rect: Rect) {
     let Rect { left, top, right, bottom } = rect;
     let around = Rect { left: left - 1.0, top: top - 1.0, right: right + 1.0, bottom: bottom + 1.0 };
     canvas.frame(around, INK, 1.0);

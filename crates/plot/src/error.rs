@@ -3,7 +3,7 @@
 use std::{fmt, io, path::PathBuf, sync::Arc};
 
 /// The largest number of pixels of a picture.
-pub(crate) const MOST_PIXELS: u64 = 40_000_000;
+pub(crate) const MAX_PIXELS: u64 = 40_000_000;
 
 /// The reason why a picture cannot be drawn or saved. The text names the call, and the shapes or values that it got.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl fmt::Display for Error {
             Error::Size { width, height } => write!(
                 f,
                 "draw: a picture must have between 1 and {} pixels, but it would have {width} x {height}",
-                MOST_PIXELS
+                MAX_PIXELS
             ),
             Error::File { path, source } => write!(f, "save: cannot write to {}: {source}", path.display()),
             Error::Library { reason } => write!(f, "draw: {reason}"),

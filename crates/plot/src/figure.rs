@@ -6,7 +6,7 @@ use crate::{
     canvas::{Anchor, Canvas, Rect, text_width},
     colorbar::ColorBar,
     draw,
-    layout::{self, Common, Plan, images},
+    layout::{self, Common, PlotLayout, images},
     style::HEADING,
 };
 use std::path::Path;
@@ -100,7 +100,7 @@ impl Figure {
             return Err(Error::Size { width: 0, height: 0 });
         }
         let common = Common { colors: self.join_colors(), pixels_per_unit: self.smallest_scale()? };
-        let plans = self.plots.iter().map(|(place, axes)| Ok((*place, Plan::new(axes, common)?)));
+        let plans = self.plots.iter().map(|(place, axes)| Ok((*place, PlotLayout::new(axes, common)?)));
         let plans = plans.collect::<Result<Vec<_>>>()?;
         let grid = Grid::new(&plans);
         let bar = match common.colors {
@@ -156,7 +156,7 @@ impl Figure {
         Ok(smallest)
     }
 
-    fn paint(&self, plans: &[([usize; 2], Plan<'_>)], grid: &Grid, bar: Option<&ColorBar>) -> Result<Picture> {
+    fn paint(&self, plans: &[([usize; 2], PlotLayout<'_>)], grid: &Grid, bar: Option<&ColorBar>) -> Result<Picture> {
         let heading = if self.title.is_empty() { 0.0 } else { HEADING + HEADING_GAP };
         let content = grid.full_width() + bar.map_or(0.0, ColorBar::width);
         let width = 2.0 * PAD + content.max(text_width(&self.title, HEADING));
@@ -231,8 +231,8 @@ impl Track {
 
 impl Grid {
     /// Rows and columns without plots take no space.
-    fn new(plans: &[([usize; 2], Plan<'_>)]) -> Grid {
-        let tracks = |axis: usize, measure: fn(&Plan<'_>) -> [f64; 3]| {
+    fn new(plans: &[([usize; 2], PlotLayout<'_>)]) -> Grid {
+        let tracks = |axis: usize, measure: fn(&PlotLayout<'_>) -> [f64; 3]| {
             let mut used: Vec<usize> = plans.iter().map(|(place, _)| place[axis]).collect();
             used.sort_unstable();
             used.dedup();

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// The largest number of cells along an axis. A larger array is averaged to this size when it is added, so its size
 /// does not affect the memory of a picture.
-const MOST_CELLS: usize = 4096;
+const MAX_CELLS: usize = 4096;
 
 /// An array that is shown as an image.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Image {
         if array.is_empty() {
             return Err(Error::Empty { call: "imshow" });
         }
-        let stored = [shape[0], shape[1]].map(|n| n.min(MOST_CELLS));
+        let stored = [shape[0], shape[1]].map(|n| n.min(MAX_CELLS));
         let full = [shape[0], shape[1]];
         let cells = if is_color { colors(array, full, stored) } else { values(array, full, stored) };
         let (map, range, label) = (ColorMap::viridis(), None, String::new());
@@ -259,9 +259,9 @@ mod tests {
 
     #[test]
     fn large_arrays_are_averaged() {
-        let wide = Array2::from_shape_fn((1, 3 * MOST_CELLS), |(_, x)| (x % 3) as f32);
+        let wide = Array2::from_shape_fn((1, 3 * MAX_CELLS), |(_, x)| (x % 3) as f32);
         let image = Image::new(&wide).unwrap();
-        assert_eq!((image.shape, image.stored), ([1, 3 * MOST_CELLS], [1, MOST_CELLS]));
+        assert_eq!((image.shape, image.stored), ([1, 3 * MAX_CELLS], [1, MAX_CELLS]));
         assert_eq!(image.bounds(), Some([0.0, 2.0]));
         let Cells::Values { cells, .. } = image.cells else { panic!("these are values") };
         assert!(cells.iter().all(|v| *v == 1.0));

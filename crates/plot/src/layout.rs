@@ -34,7 +34,7 @@ pub(crate) struct Sides {
 
 /// A plot with all sizes.
 #[derive(Debug)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct PlotLayout<'a> {
     pub axes: &'a Axes,
     /// The horizontal and the vertical axis.
     pub scales: [Scale; 2],
@@ -111,9 +111,9 @@ pub(crate) fn pixels_per_unit(axes: &Axes, scales: &[Scale; 2]) -> Option<f64> {
     Some(width.min(height))
 }
 
-impl Plan<'_> {
+impl PlotLayout<'_> {
     /// Computes all sizes of a plot.
-    pub fn new(axes: &Axes, common: Common) -> Result<Plan<'_>> {
+    pub fn new(axes: &Axes, common: Common) -> Result<PlotLayout<'_>> {
         let scales = scales(axes)?;
         let size = match pixels_per_unit(axes, &scales) {
             Some(fits) => {
@@ -131,7 +131,7 @@ impl Plan<'_> {
             }
             _ => None,
         };
-        let mut plan = Plan { axes, scales, ticks, size, colors, bar, sides: Sides::default() };
+        let mut plan = PlotLayout { axes, scales, ticks, size, colors, bar, sides: Sides::default() };
         plan.sides = plan.measure();
         Ok(plan)
     }

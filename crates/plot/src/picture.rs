@@ -1,6 +1,6 @@
 //! Finished pictures, and PNG files of them.
 
-use crate::{Error, Result, color::Rgb, error::MOST_PIXELS};
+use crate::{Error, Result, color::Rgb, error::MAX_PIXELS};
 use std::{borrow::Cow, fs, path::Path, sync::Arc};
 
 /// Red, green and blue of each pixel.
@@ -102,7 +102,7 @@ pub fn animation(frames: &[Picture], per_second: u16) -> Result<Vec<u8>> {
     let width = frames.iter().map(|frame| frame.width).fold(0, u32::max);
     let height = frames.iter().map(|frame| frame.height).fold(0, u32::max);
     let (wide, high) = (u64::from(width), u64::from(height));
-    if wide * high > MOST_PIXELS {
+    if wide * high > MAX_PIXELS {
         return Err(Error::Size { width: wide, height: high });
     }
     encoded(&first.padded(width, height), others, Some(per_second))

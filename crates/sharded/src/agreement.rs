@@ -1,7 +1,7 @@
 //! Errors that depend on elements, such as an index out of range or a singular matrix. A rank finds such an error only
 //! in its own part, so the ranks tell each other whether they have found one.
 
-use crate::{Plan, Sharded, failed};
+use crate::{LayoutPlan, Sharded, failed};
 use backends::{Backend, Error, Result};
 use backends_world::DType;
 
@@ -56,7 +56,7 @@ impl<B: Backend> Sharded<B> {
     /// Like `agreed`, for a call with a plan. The ranks communicate only if the plan splits arrays; otherwise all ranks
     /// have the same arrays, and the same error.
     #[doc(hidden)]
-    pub fn agreed_on<R>(&self, op: &'static str, plan: &Plan, own: Result<R>) -> Result<R> {
+    pub fn agreed_on<R>(&self, op: &'static str, plan: &LayoutPlan, own: Result<R>) -> Result<R> {
         if !plan.splits() || self.ranks() == 1 {
             return own;
         }

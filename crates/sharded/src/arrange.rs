@@ -3,7 +3,7 @@
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
-    array::Part,
+    array::LocalPart,
     layout::{may_split, range, ranges},
     rows::{Moving, Run},
 };
@@ -35,7 +35,7 @@ impl<B: Backend> Sharded<B> {
 
     /// Builds an array of this backend from the parts of all ranks. `part` is this rank's part.
     #[inline]
-    pub(crate) fn array<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
+    pub(crate) fn array<T: Element>(&self, layout: Layout, part: LocalPart<B, T>) -> ShardedArray<B, T> {
         if layout.split.is_some() && layout.shape.contains(&0) {
             return self.empty_array(layout, part);
         }
@@ -44,14 +44,14 @@ impl<B: Backend> Sharded<B> {
 
     /// Like `array`, but the caller must ensure that an array without elements is not split.
     #[inline(always)]
-    fn filled<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
+    fn filled<T: Element>(&self, layout: Layout, part: LocalPart<B, T>) -> ShardedArray<B, T> {
         self.count_part(part.nbytes());
         ShardedArray { layout, part }
     }
 
     /// Builds an array without elements, which every rank holds completely.
     #[cold]
-    fn empty_array<T: Element>(&self, layout: Layout, part: Part<B, T>) -> ShardedArray<B, T> {
+    fn empty_array<T: Element>(&self, layout: Layout, part: LocalPart<B, T>) -> ShardedArray<B, T> {
         match self.within.zeros(&layout.shape[..]) {
             Ok(part) => ShardedArray { layout: Layout::whole(layout.shape.clone()), part },
             Err(_) => ShardedArray { layout, part },
@@ -59,7 +59,12 @@ impl<B: Backend> Sharded<B> {
     }
 
     /// Returns the slice `rows` of a part along `axis`. The result is a view if the inner backend has views.
-    pub(crate) fn cut<T: Element>(&self, x: &Part<B, T>, axis: usize, rows: Range<usize>) -> Result<Part<B, T>> {
+    pub(crate) fn cut<T: Element>(
+        &self,
+        x: &LocalPart<B, T>,
+        axis: usize,
+        rows: Range<usize>,
+    ) -> Result<LocalPart<B, T>> {
         if rows == (0..self.within.shape(x)[axis]) {
             return Ok(x.clone());
         }
@@ -70,7 +75,7 @@ impl<B: Backend> Sharded<B> {
 
     /// Makes an array of this backend from an array that every rank holds completely, and splits it according to the
     /// policy. Nothing is sent.
-    pub(crate) fn settle<T: Element>(&self, x: Part<B, T>) -> Result<ShardedArray<B, T>> {
+    pub(crate) fn settle<T: Element>(&self, x: LocalPart<B, T>) -> Result<ShardedArray<B, T>> {
         match self.usual_axis(self.within.shape(&x)) {
             Some(axis) => self.settle_along(x, axis),
             None => Ok(self.array(Layout::whole(self.within.shape(&x)), x)),
@@ -78,7 +83,7 @@ impl<B: Backend> Sharded<B> {
     }
 
     /// Like `settle`, but splits along the given axis if it is long enough.
-    pub(crate) fn settle_along<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
+    pub(crate) fn settle_along<T: Element>(&self, x: LocalPart<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
         if !self.may_split(shape[axis]) || shape.contains(&0) {
             return Ok(self.array(Layout::whole(shape), x));
@@ -94,7 +99,7 @@ impl<B: Backend> Sharded<B> {
     /// Makes an array of this backend from `x`, the result of an op along `axis`, on a single rank. If the axis is long
     /// enough, the array is split along this axis, as on several ranks; otherwise, it is split according to the policy.
     #[inline]
-    pub(crate) fn alone<T: Element>(&self, x: Part<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
+    pub(crate) fn alone<T: Element>(&self, x: LocalPart<B, T>, axis: usize) -> Result<ShardedArray<B, T>> {
         let shape = self.within.shape(&x);
         if !self.may_split(shape[axis]) || shape.contains(&0) {
             return self.settle(x);
@@ -110,7 +115,12 @@ impl<B: Backend> Sharded<B> {
     /// # Errors
     /// [`Error::Axis`] if the axis does not exist, [`Error::Argument`] if the axis is too short to be split,
     /// [`Error::Shapes`] if the part does not have the expected shape.
-    pub fn from_parts<T: Element>(&self, shape: &[usize], axis: usize, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+    pub fn from_parts<T: Element>(
+        &self,
+        shape: &[usize],
+        axis: usize,
+        part: LocalPart<B, T>,
+    ) -> Result<ShardedArray<B, T>> {
         const OP: &str = "from_parts";
         rules::count(OP, shape, size_of::<T>())?;
         rules::axis(OP, axis.try_into().unwrap_or(isize::MAX), shape.len())?;
@@ -150,7 +160,11 @@ impl<B: Backend> Sharded<B> {
 
     /// Gathers all of `x` on every rank, for an op without a distributed algorithm. An array that exceeds the limit of
     /// the policy is an error. The gathered bytes are counted in the statistics.
-    pub(crate) fn whole<T: Element>(&self, op: &'static str, x: Cow<'_, ShardedArray<B, T>>) -> Result<Part<B, T>> {
+    pub(crate) fn whole<T: Element>(
+        &self,
+        op: &'static str,
+        x: Cow<'_, ShardedArray<B, T>>,
+    ) -> Result<LocalPart<B, T>> {
         if x.layout.split.is_none() || self.ranks() == 1 {
             return Ok(x.into_owned().part);
         }
@@ -167,7 +181,11 @@ impl<B: Backend> Sharded<B> {
     }
 
     /// Gathers all of `x` on every rank.
-    pub(crate) fn gather<T: Element>(&self, op: &'static str, x: Cow<'_, ShardedArray<B, T>>) -> Result<Part<B, T>> {
+    pub(crate) fn gather<T: Element>(
+        &self,
+        op: &'static str,
+        x: Cow<'_, ShardedArray<B, T>>,
+    ) -> Result<LocalPart<B, T>> {
         let Some(axis) = x.split() else { return Ok(x.into_owned().part) };
         if self.ranks() == 1 {
             return Ok(x.into_owned().part);
@@ -186,14 +204,18 @@ impl<B: Backend> Sharded<B> {
     /// Concatenates received arrays along an axis.
     pub(crate) fn joined<T: Element>(
         &self,
-        parts: impl Iterator<Item = Result<Part<B, T>>>,
+        parts: impl Iterator<Item = Result<LocalPart<B, T>>>,
         axis: usize,
-    ) -> Result<Part<B, T>> {
+    ) -> Result<LocalPart<B, T>> {
         self.concatenated(parts.collect::<Result<Vec<_>>>()?, axis)
     }
 
     /// Concatenates arrays of the inner backend along an axis.
-    pub(crate) fn concatenated<T: Element>(&self, mut parts: Vec<Part<B, T>>, axis: usize) -> Result<Part<B, T>> {
+    pub(crate) fn concatenated<T: Element>(
+        &self,
+        mut parts: Vec<LocalPart<B, T>>,
+        axis: usize,
+    ) -> Result<LocalPart<B, T>> {
         if parts.len() == 1 {
             return Ok(parts.remove(0));
         }

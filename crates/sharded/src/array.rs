@@ -11,7 +11,7 @@ pub struct ShardedArray<B: Arrays, T: Element> {
 }
 
 /// The part of an array that one rank holds. It is an array of the inner backend, which computes on each rank.
-pub type Part<B, T> = <B as Arrays>::Array<T>;
+pub type LocalPart<B, T> = <B as Arrays>::Array<T>;
 
 impl<B: Arrays, T: Element> ShardedArray<B, T> {
     /// The layout, which describes how the elements are distributed over the ranks.
@@ -25,12 +25,12 @@ impl<B: Arrays, T: Element> ShardedArray<B, T> {
     }
 
     /// This rank's part, or the whole array if the array is not split.
-    pub fn part(&self) -> &Part<B, T> {
+    pub fn part(&self) -> &LocalPart<B, T> {
         &self.part
     }
 
     /// Like `part`, but consumes the array.
-    pub fn into_part(self) -> Part<B, T> {
+    pub fn into_part(self) -> LocalPart<B, T> {
         self.part
     }
 }

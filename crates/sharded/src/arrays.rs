@@ -1,14 +1,14 @@
 //! Implements `Arrays`: conversions from and to the host, formulas, and the seeds of the random numbers.
 
 use crate::{
-    Layout, Plan, Sharded, ShardedArray,
-    array::Part,
+    Layout, LayoutPlan, Sharded, ShardedArray,
+    array::LocalPart,
     failed,
     rows::{Moving, Run},
 };
 use backends::{
     Arrays, Backend, DType, DeviceInfo, Element, Error, HostArray, MemoryInfo, Result,
-    runtime::formula::{self, Kept, Leaves, MOST, Typed, Visitor, run_kept},
+    runtime::formula::{self, Kept, Leaves, MAX_ARRAYS, Typed, Visitor, run_kept},
 };
 use std::{any::Any, borrow::Cow, collections::HashMap, sync::atomic::Ordering::Relaxed};
 
@@ -54,7 +54,7 @@ impl<B: Backend> Arrays for Sharded<B> {
         E: formula::Run<'a, Self, L> + Typed<Out = T>,
     {
         use formula::Layout as _;
-        if const { L::Layout::ARRAYS > MOST || L::Layout::ARRAYS == 0 } {
+        if const { L::Layout::ARRAYS > MAX_ARRAYS || L::Layout::ARRAYS == 0 } {
             return formula::run(self, e, leaves);
         }
         let mut arrays = All(Vec::with_capacity(L::Layout::ARRAYS));
@@ -155,7 +155,7 @@ impl<'a, B: Backend> Visitor<'a, Sharded<B>> for All<'a> {
 /// Collects the parts of a formula's arrays, moved to a common layout.
 struct Parts<'p, 'a, B: Backend> {
     b: &'p Sharded<B>,
-    plan: &'p Plan,
+    plan: &'p LayoutPlan,
     all: &'p [(&'a Layout, &'a dyn Any)],
     /// Parts that arrived earlier, in one message with the part of another array. The key of a part is the number of
     /// its array in the formula.
@@ -166,7 +166,7 @@ struct Parts<'p, 'a, B: Backend> {
 
 impl<B: Backend> Parts<'_, '_, B> {
     /// Returns this rank's part of array number `k` of the formula, in the common layout.
-    fn part<T: Element>(&mut self, k: usize, x: &ShardedArray<B, T>) -> Result<Part<B, T>> {
+    fn part<T: Element>(&mut self, k: usize, x: &ShardedArray<B, T>) -> Result<LocalPart<B, T>> {
         const OP: &str = formula::NAME;
         if !self.moved.contains_key(&k) && self.b.moved_by(self.plan, k, &x.layout).is_some() {
             self.move_all::<T>(k)?;

@@ -1,6 +1,6 @@
 //! Collective calls for arrays of any backend, for programs in which each rank has its own arrays.
 
-use crate::{Layout, Sharded, ShardedArray, array::Part, failed};
+use crate::{Layout, Sharded, ShardedArray, array::LocalPart, failed};
 use backends::{
     Arrays, Backend, Element, Error, HostArray, Result,
     runtime::{ArrayAttributes, bytes, rules},
@@ -528,7 +528,7 @@ impl<B: Backend> Sharded<B> {
     pub fn map_parts<T: Element, U: Element>(
         &self,
         x: &ShardedArray<B, T>,
-        f: impl FnOnce(&B, &Part<B, T>) -> Result<Part<B, U>>,
+        f: impl FnOnce(&B, &LocalPart<B, T>) -> Result<LocalPart<B, U>>,
     ) -> Result<ShardedArray<B, U>> {
         const OP: &str = "map_parts";
         let part = f(&self.within, &x.part)?;

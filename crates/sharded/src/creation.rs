@@ -1,6 +1,6 @@
 //! Ops that create arrays. Each rank creates its part.
 
-use crate::{Layout, Sharded, ShardedArray, array::Part};
+use crate::{Layout, Sharded, ShardedArray, array::LocalPart};
 use backends::{Result, prelude::*, runtime::rules};
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ fn made<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
     shape: &[usize],
-    make: impl FnOnce(&[usize]) -> Result<Part<B, T>>,
+    make: impl FnOnce(&[usize]) -> Result<LocalPart<B, T>>,
 ) -> Result<ShardedArray<B, T>> {
     rules::count(op, shape, size_of::<T>())?;
     let Some(axis) = b.usual_axis(shape) else { return Ok(b.array(Layout::whole(shape), make(shape)?)) };
@@ -23,7 +23,7 @@ fn made<B: Backend, T: Element>(
 fn made_like<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
-    make: impl FnOnce(&Part<B, T>) -> Result<Part<B, T>>,
+    make: impl FnOnce(&LocalPart<B, T>) -> Result<LocalPart<B, T>>,
 ) -> Result<ShardedArray<B, T>> {
     Ok(b.array(x.layout.clone(), make(&x.part)?))
 }

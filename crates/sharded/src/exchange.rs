@@ -1,7 +1,7 @@
 //! Exchanges arrays between ranks. If the inner backends have a link, such as NCCL, it sends the parts directly from
 //! device to device. Otherwise the parts are packed into the bytes of one message, which the receiver unpacks.
 
-use crate::{Part, Sharded, failed};
+use crate::{LocalPart, Sharded, failed};
 use backends::{
     Arrays, Backend, DType, Element, Error, HostArray, Result, Slice,
     runtime::{ArrayAttributes, bytes, numpyish::typed::copied, rules},
@@ -27,7 +27,7 @@ pub struct Received<B: Arrays, T: Element> {
 
 enum Elements<B: Arrays, T: Element> {
     Host(HostArray<T>),
-    There(Part<B, T>),
+    There(LocalPart<B, T>),
 }
 
 impl<B: Backend, T: Element> Received<B, T> {
@@ -35,13 +35,13 @@ impl<B: Backend, T: Element> Received<B, T> {
         Received { elements: Elements::Host(Array1::from_vec(elements).into_dyn().into_shared()), at: 0 }
     }
 
-    fn there(elements: Part<B, T>) -> Received<B, T> {
+    fn there(elements: LocalPart<B, T>) -> Received<B, T> {
         Received { elements: Elements::There(elements), at: 0 }
     }
 
     /// Reads the next elements as an array of this shape, in C order. The array stays in the memory in which the
     /// elements arrived.
-    pub fn next(&mut self, b: &B, shape: &[usize]) -> Result<Part<B, T>> {
+    pub fn next(&mut self, b: &B, shape: &[usize]) -> Result<LocalPart<B, T>> {
         let (start, end) = (self.at, self.at + shape.iter().product::<usize>());
         self.at = end;
         match &self.elements {
@@ -63,7 +63,7 @@ impl<B: Backend, T: Element> Received<B, T> {
 
 impl<B: Backend> Sharded<B> {
     /// Packs the elements of several arrays, one array after another, each in C order.
-    fn packed<T: Element>(&self, op: &'static str, parts: &[Part<B, T>]) -> Result<Packed<T>> {
+    fn packed<T: Element>(&self, op: &'static str, parts: &[LocalPart<B, T>]) -> Result<Packed<T>> {
         if let [one] = parts {
             let host = self.within.to_ndarray(one)?;
             if host.is_standard_layout() {
@@ -86,7 +86,7 @@ impl<B: Backend> Sharded<B> {
     pub(crate) fn gather_parts<T: Element>(
         &self,
         op: &'static str,
-        part: &Part<B, T>,
+        part: &LocalPart<B, T>,
         counts: &[usize],
     ) -> Result<Received<B, T>> {
         self.agree(op, || format!("all parts of {counts:?} elements of {}", T::DTYPE))?;
@@ -111,7 +111,7 @@ impl<B: Backend> Sharded<B> {
     pub(crate) fn exchange<T: Element>(
         &self,
         op: &'static str,
-        send: &[Vec<Part<B, T>>],
+        send: &[Vec<LocalPart<B, T>>],
         counts: &[usize],
     ) -> Result<Received<B, T>> {
         self.agree(op, || format!("parts to each rank, of {}", T::DTYPE))?;
@@ -122,7 +122,7 @@ impl<B: Backend> Sharded<B> {
             self.count_linked(others * size_of::<T>());
             return Ok(Received::there(self.within.exchange_linked(op, link, send, counts)?));
         }
-        let pieces: Vec<Part<B, T>> = send.iter().flatten().cloned().collect();
+        let pieces: Vec<LocalPart<B, T>> = send.iter().flatten().cloned().collect();
         let mut through = |own: &[u8], from: &mut [u8]| {
             self.world.all_to_all_for(tag::<T>(op, &[]), own, &to, from, counts, T::DTYPE).map_err(failed(op))
         };

@@ -3,7 +3,7 @@
 //!
 //! The inner backend makes the same passes in the same order as on one rank, so the result has the same bits.
 
-use crate::{Layout, Sharded, ShardedArray, array::Part};
+use crate::{Layout, Sharded, ShardedArray, array::LocalPart};
 use backends::{
     Axes, Backend, ComplexFloat, Element, Float, Lengths, Norm, Real, Result,
     options::*,
@@ -52,7 +52,11 @@ fn stage<'a, B: Backend, T: Element>(
 
 /// Makes an array from this rank's part after some passes. `layout` is the layout before these passes, and the result
 /// has the same split. If `layout` has no split, the result gets the default layout.
-fn placed<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+fn placed<B: Backend, T: Element>(
+    b: &Sharded<B>,
+    layout: &Layout,
+    part: LocalPart<B, T>,
+) -> Result<ShardedArray<B, T>> {
     let Some(split) = &layout.split else { return b.settle(part) };
     let mut shape = b.within.shape(&part).to_vec();
     shape[split.axis] = layout.shape[split.axis];
@@ -114,7 +118,7 @@ to_complex! {
 }
 
 /// Like [`placed`], but an array that every rank holds is not split, because a later pass may need another split.
-fn kept<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: Part<B, T>) -> ShardedArray<B, T> {
+fn kept<B: Backend, T: Element>(b: &Sharded<B>, layout: &Layout, part: LocalPart<B, T>) -> ShardedArray<B, T> {
     let mut shape = b.within.shape(&part).to_vec();
     if let Some(split) = &layout.split {
         shape[split.axis] = layout.shape[split.axis];

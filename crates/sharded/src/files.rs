@@ -1,7 +1,7 @@
 //! Reads and writes arrays in `.npy` files. Each rank reads and writes only its part, so a file may be larger than the
 //! memory of a rank.
 
-use crate::{Layout, Sharded, ShardedArray, array::Part};
+use crate::{Layout, Sharded, ShardedArray, array::LocalPart};
 use backends::{Backend, Element, Error, Result};
 use backends_npz::{MappedMut, NpyReader};
 use std::path::Path;
@@ -28,7 +28,7 @@ impl<B: Backend> Sharded<B> {
             };
             let range = |(k, &n): (usize, &usize)| if layout.axis() == Some(k) { self.range(n) } else { 0..n };
             let ranges: Vec<_> = layout.shape.iter().enumerate().map(range).collect();
-            let part: Part<B, T> = file.array(self.within(), ranges).map_err(of_file(OP))?;
+            let part: LocalPart<B, T> = file.array(self.within(), ranges).map_err(of_file(OP))?;
             Ok(self.array(layout, part))
         };
         self.together(OP, read())

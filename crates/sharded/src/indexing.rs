@@ -3,7 +3,7 @@
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
-    array::Part,
+    array::LocalPart,
     manipulation::{flatten, squeeze},
     rows::Run,
 };
@@ -108,7 +108,7 @@ pub fn set<B: Backend, T: Element>(
     index: Indices<'_, Sharded<B>>,
     values: Operand<'_, Sharded<B>, T>,
 ) -> Result<()> {
-    let write = |part: &mut Part<B, T>, index: &[Index<'_, B>], values: Operand<'_, B, T>| {
+    let write = |part: &mut LocalPart<B, T>, index: &[Index<'_, B>], values: Operand<'_, B, T>| {
         b.within.set(part, Indices::Any(index), values)
     };
     match written("set", b, x, index, &values, write)? {
@@ -123,7 +123,7 @@ pub fn add_at<B: Backend, T: Numeric>(
     index: Indices<'_, Sharded<B>>,
     values: Operand<'_, Sharded<B>, T>,
 ) -> Result<()> {
-    let write = |part: &mut Part<B, T>, index: &[Index<'_, B>], values: Operand<'_, B, T>| {
+    let write = |part: &mut LocalPart<B, T>, index: &[Index<'_, B>], values: Operand<'_, B, T>| {
         b.within.add_at(part, Indices::Any(index), values)
     };
     match written("add_at", b, x, index, &values, write)? {
@@ -140,7 +140,7 @@ fn written<B: Backend, T: Element>(
     x: &mut ShardedArray<B, T>,
     index: Indices<'_, Sharded<B>>,
     values: &Operand<'_, Sharded<B>, T>,
-    write: impl FnOnce(&mut Part<B, T>, &[Index<'_, B>], Operand<'_, B, T>) -> Result<()>,
+    write: impl FnOnce(&mut LocalPart<B, T>, &[Index<'_, B>], Operand<'_, B, T>) -> Result<()>,
 ) -> Result<bool> {
     let selection = Selection::of(op, b, &x.layout.shape, index.iter())?;
     if !selection.is_view() || selection.kept.contains(&Kept::New) {
@@ -302,7 +302,7 @@ fn served<B: Backend, T: Element>(
 fn counted<B: Backend, T: Element>(
     b: &Sharded<B>,
     op: &'static str,
-    part: Part<B, T>,
+    part: LocalPart<B, T>,
     counts: &[usize],
 ) -> Result<ShardedArray<B, T>> {
     let held: Vec<Range<usize>> = counts.iter().scan(0, |at, &n| Some(std::mem::replace(at, *at + n)..*at)).collect();

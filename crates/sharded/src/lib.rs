@@ -30,9 +30,10 @@
 //! # Requirements on all ranks
 //!
 //! All ranks must make the same calls in the same order. Errors that follow from shapes and arguments are the same on
-//! all ranks, and so are errors that follow from elements, such as an index out of range. If a single rank fails, for example because it is out of memory or because a library fails, the other
-//! ranks would wait for it. Therefore [`run`] ends all ranks. A branch may depend on the results of `to_ndarray` or
-//! `item`, because they are the same on all ranks. It must not depend on the part of a rank.
+//! all ranks, and so are errors that follow from elements, such as an index out of range. If a single rank fails, for
+//! example because it is out of memory or because a library fails, the other ranks would wait for it. Therefore [`run`]
+//! ends all ranks. A branch may depend on the results of `to_ndarray` or `item`, because they are the same on all
+//! ranks. It must not depend on the part of a rank.
 
 #![deny(missing_docs)]
 
@@ -64,13 +65,13 @@ mod searching;
 mod sorting;
 mod tree;
 
-pub use array::{Part, ShardedArray};
+pub use array::{LocalPart, ShardedArray};
 pub use backends_world::{self as world, World, run};
 pub use collectives::{Collectives, PendingArray, cuts};
 #[cfg(feature = "cuda")]
 pub use gpu::gpu;
 pub use layout::{Layout, Place, Shape, Split};
-pub use plan::Plan;
+pub use plan::LayoutPlan;
 
 use backends::{Backend, Error, Result, runtime::link::Link};
 use std::{

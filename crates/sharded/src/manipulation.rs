@@ -3,7 +3,7 @@
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
-    array::Part,
+    array::LocalPart,
     rows::{Moving, Run, runs_of},
 };
 use backends::{Number, Result, prelude::*, runtime::rules};
@@ -19,7 +19,7 @@ fn renamed<B: Backend, T: Element>(
     b: &Sharded<B>,
     x: &ShardedArray<B, T>,
     order: &[Option<usize>],
-    part: Part<B, T>,
+    part: LocalPart<B, T>,
 ) -> ShardedArray<B, T> {
     let shape: Vec<usize> = order.iter().map(|axis| axis.map_or(1, |axis| x.layout.shape[axis])).collect();
     let split = x.layout.split.as_ref().and_then(|split| {
@@ -196,11 +196,11 @@ pub fn concat<B: Backend, T: Element>(
 #[allow(clippy::type_complexity)] // this rank's rows, and the rows of all ranks
 fn kept<B: Backend, T: Element>(
     b: &Sharded<B>,
-    x: &Part<B, T>,
+    x: &LocalPart<B, T>,
     axis: usize,
     at: usize,
     wanted: &[Range<usize>],
-) -> Result<(Part<B, T>, Vec<Range<usize>>)> {
+) -> Result<(LocalPart<B, T>, Vec<Range<usize>>)> {
     let n = b.within.shape(x)[axis];
     let inside = |i: usize| i.clamp(at, at + n) - at;
     let held: Vec<Range<usize>> = wanted.iter().map(|rows| inside(rows.start)..inside(rows.end)).collect();
@@ -427,7 +427,7 @@ fn reshaped<B: Backend, T: Element>(
     shape: &[usize],
 ) -> Result<ShardedArray<B, T>> {
     rules::count(op, shape, size_of::<T>())?;
-    let local = |part: &Part<B, T>, shape: &[usize]| {
+    let local = |part: &LocalPart<B, T>, shape: &[usize]| {
         b.within.reshape(part, shape.iter().map(|&n| n as isize).collect::<Vec<_>>())
     };
     if shape.contains(&0) {

@@ -1,7 +1,7 @@
 //! The two steps of non-uniform Fourier transforms that involve points: values at non-uniform points are spread over a
 //! grid, or a grid is interpolated at the points. Each rank has some of the points, and the whole grid.
 
-use crate::{Layout, Sharded, ShardedArray, Split, array::Part};
+use crate::{Layout, Sharded, ShardedArray, Split, array::LocalPart};
 use backends::{
     Backend, ComplexFloat, Error, Real, Result,
     options::*,
@@ -82,7 +82,7 @@ fn own_sorted<'a, B: Backend, T: Real>(
     op: &'static str,
     points: &ShardedArray<B, T>,
     sorted: &'a ShardedArray<B, i64>,
-) -> Result<&'a Part<B, i64>> {
+) -> Result<&'a LocalPart<B, i64>> {
     let wrong = || Error::argument(op, "`sorted` is not the result of `nufft_sort` for these points, grid and width");
     if b.ranks() == 1 {
         return Ok(&sorted.part);
@@ -144,8 +144,8 @@ pub fn nufft_spread<B: Backend, T: ComplexFloat>(
 /// Adds one array of each rank. `next` returns these arrays in the order of the ranks.
 fn added<B: Backend, T: ComplexFloat>(
     b: &Sharded<B>,
-    mut next: impl FnMut() -> Result<Part<B, T>>,
-) -> Result<Part<B, T>> {
+    mut next: impl FnMut() -> Result<LocalPart<B, T>>,
+) -> Result<LocalPart<B, T>> {
     let mut sum = next()?;
     for _ in 1..b.ranks() {
         sum = b.within.add(sum, next()?)?;

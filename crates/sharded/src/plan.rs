@@ -5,7 +5,7 @@
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
-    array::Part,
+    array::LocalPart,
     rows::{Moving, Run},
 };
 use backends::{Axes, Backend, Element, Error, Operand, Result, runtime::rules};
@@ -13,7 +13,7 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 /// The layouts that one call needs for its arrays.
 #[derive(Debug)]
-pub struct Plan(Kind);
+pub struct LayoutPlan(Kind);
 
 #[derive(Debug)]
 enum Kind {
@@ -77,7 +77,7 @@ impl Along {
     }
 }
 
-impl Plan {
+impl LayoutPlan {
     /// Returns whether every rank needs all arrays completely.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self.0, Kind::Whole)
@@ -99,20 +99,20 @@ impl<B: Backend> Sharded<B> {
     /// and not broadcast along it, determines the range of each rank.
     #[doc(hidden)]
     #[inline]
-    pub fn plan_each(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
+    pub fn plan_each(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<LayoutPlan> {
         let mut all = arrays.iter().flatten();
-        let Some(first) = all.next() else { return Ok(Plan(Kind::Whole)) };
+        let Some(first) = all.next() else { return Ok(LayoutPlan(Kind::Whole)) };
         if all.all(|layout| *layout == *first) {
-            return Ok(Plan(Kind::Same((*first).clone())));
+            return Ok(LayoutPlan(Kind::Same((*first).clone())));
         }
         self.plan_broadcast(op, arrays)
     }
 
     #[inline(never)]
-    fn plan_broadcast(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
+    fn plan_broadcast(&self, op: &'static str, arrays: &[Option<&Layout>]) -> Result<LayoutPlan> {
         let shape = rules::broadcast_all(op, arrays.iter().flatten().map(|layout| &layout.shape[..]))?;
         let along = self.common(&shape, arrays.iter().flatten().copied());
-        Ok(Plan(along.map_or(Kind::Whole, |along| Kind::Along(Box::new(along)))))
+        Ok(LayoutPlan(along.map_or(Kind::Whole, |along| Kind::Along(Box::new(along)))))
     }
 
     /// Returns the axis along which a result of the shape `shape` is split: the split axis of the largest split array.
@@ -143,10 +143,10 @@ impl<B: Backend> Sharded<B> {
     /// The plan for an op that computes along `axes`: a split along an axis that is not in `axes`. If possible, the
     /// present split is kept; otherwise, the longest such axis is split.
     #[doc(hidden)]
-    pub fn plan_lanes(&self, op: &'static str, arrays: &[Option<&Layout>], axes: &[Axes]) -> Result<Plan> {
-        let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
+    pub fn plan_lanes(&self, op: &'static str, arrays: &[Option<&Layout>], axes: &[Axes]) -> Result<LayoutPlan> {
+        let Some(Some(first)) = arrays.first() else { return Ok(LayoutPlan(Kind::Whole)) };
         if arrays.iter().flatten().all(|layout| layout.split.is_none()) {
-            return Ok(Plan(Kind::Whole));
+            return Ok(LayoutPlan(Kind::Whole));
         }
         let ndim = first.shape.len();
         let mut taken = Vec::new();
@@ -162,8 +162,8 @@ impl<B: Backend> Sharded<B> {
 
     /// The plan for an op on matrices: a split along an axis other than the last two.
     #[doc(hidden)]
-    pub fn plan_matrices(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
-        let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
+    pub fn plan_matrices(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<LayoutPlan> {
+        let Some(Some(first)) = arrays.first() else { return Ok(LayoutPlan(Kind::Whole)) };
         let ndim = first.shape.len();
         let taken: Vec<usize> = (ndim.saturating_sub(2)..ndim).collect();
         Ok(self.plan_free(arrays, &taken))
@@ -171,48 +171,48 @@ impl<B: Backend> Sharded<B> {
 
     /// A plan with a split along an axis that is not in `taken`. Arrays with fewer axes than the first array are not
     /// split.
-    fn plan_free(&self, arrays: &[Option<&Layout>], taken: &[usize]) -> Plan {
+    fn plan_free(&self, arrays: &[Option<&Layout>], taken: &[usize]) -> LayoutPlan {
         let arrays = || arrays.iter().flatten().copied();
         let ndim = arrays().next().map_or(0, |first| first.shape.len());
         if arrays().all(|layout| layout.split.is_none()) || arrays().any(|layout| layout.shape.len() > ndim) {
-            return Plan(Kind::Whole);
+            return LayoutPlan(Kind::Whole);
         }
         let alike = || arrays().filter(|layout| layout.shape.len() == ndim);
         let length = |axis: usize| alike().map(|layout| layout.shape[axis]).max().unwrap_or(0);
         let is_free = |axis: usize| !taken.contains(&axis) && self.may_split(length(axis));
         let as_it_is = alike().filter_map(Layout::axis).find(|&axis| is_free(axis));
         let longest = || (0..ndim).rev().filter(|&axis| is_free(axis)).max_by_key(|&axis| length(axis));
-        let Some(axis) = as_it_is.or_else(longest) else { return Plan(Kind::Whole) };
+        let Some(axis) = as_it_is.or_else(longest) else { return LayoutPlan(Kind::Whole) };
         let len = length(axis);
         if alike().any(|layout| ![1, len].contains(&layout.shape[axis])) {
             // the shapes do not match, which the op reports when it receives the whole arrays
-            return Plan(Kind::Whole);
+            return LayoutPlan(Kind::Whole);
         }
         let has_all = |layout: &&Layout| layout.axis() == Some(axis) && layout.shape[axis] == len;
         let held = alike().find(has_all).and_then(|layout| layout.split.as_ref()?.held.clone());
         let all = arrays().cloned().collect();
         let along = Along { axis, ndim, len, held, which: Which::Alike, taken: taken.to_vec(), arrays: all };
-        Plan(Kind::Along(Box::new(along)))
+        LayoutPlan(Kind::Along(Box::new(along)))
     }
 
     /// The plan for an op on a batch: the first array is split along its first axis, and no other array is split.
     #[doc(hidden)]
-    pub fn plan_batch(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<Plan> {
-        let Some(Some(first)) = arrays.first() else { return Ok(Plan(Kind::Whole)) };
+    pub fn plan_batch(&self, _op: &'static str, arrays: &[Option<&Layout>]) -> Result<LayoutPlan> {
+        let Some(Some(first)) = arrays.first() else { return Ok(LayoutPlan(Kind::Whole)) };
         let len = first.shape.first().copied().unwrap_or(0);
         if first.split.is_none() || !self.may_split(len) {
-            return Ok(Plan(Kind::Whole));
+            return Ok(LayoutPlan(Kind::Whole));
         }
         let held = first.split.as_ref().filter(|split| split.axis == 0).and_then(|split| split.held.clone());
         let (ndim, all) = (first.shape.len(), arrays.iter().flatten().copied().cloned().collect());
         let along = Along { axis: 0, ndim, len, held, which: Which::First, taken: Vec::new(), arrays: all };
-        Ok(Plan(Kind::Along(Box::new(along))))
+        Ok(LayoutPlan(Kind::Along(Box::new(along))))
     }
 
     /// The plan for an op that needs all arrays completely on every rank.
     #[doc(hidden)]
-    pub fn plan_whole(&self, _op: &'static str) -> Result<Plan> {
-        Ok(Plan(Kind::Whole))
+    pub fn plan_whole(&self, _op: &'static str) -> Result<LayoutPlan> {
+        Ok(LayoutPlan(Kind::Whole))
     }
 
     /// The layout of an operand; `None` if the operand is a scalar.
@@ -231,10 +231,10 @@ impl<B: Backend> Sharded<B> {
     pub fn arrange<'a, T: Element>(
         &self,
         op: &'static str,
-        plan: &Plan,
+        plan: &LayoutPlan,
         k: usize,
         x: Cow<'a, ShardedArray<B, T>>,
-    ) -> Result<Cow<'a, Part<B, T>>> {
+    ) -> Result<Cow<'a, LocalPart<B, T>>> {
         match &plan.0 {
             Kind::Same(_) => Ok(part_of(x)),
             Kind::Whole if x.layout.split.is_none() => Ok(part_of(x)),
@@ -249,7 +249,7 @@ impl<B: Backend> Sharded<B> {
     pub fn arrange_operand<'a, T: Element>(
         &self,
         op: &'static str,
-        plan: &Plan,
+        plan: &LayoutPlan,
         k: usize,
         x: Operand<'a, Sharded<B>, T>,
     ) -> Result<Operand<'a, B, T>> {
@@ -266,7 +266,7 @@ impl<B: Backend> Sharded<B> {
         along: &Along,
         k: usize,
         x: Cow<'a, ShardedArray<B, T>>,
-    ) -> Result<Cow<'a, Part<B, T>>> {
+    ) -> Result<Cow<'a, LocalPart<B, T>>> {
         match along.axis_of(k, &x.layout.shape) {
             Some(axis) => self.with_rows(op, x, axis, along.held.as_ref()),
             // an elementwise op broadcasts this array along the split axis; the array is gathered, but not counted in
@@ -284,7 +284,7 @@ impl<B: Backend> Sharded<B> {
         x: Cow<'a, ShardedArray<B, T>>,
         axis: usize,
         held: Option<&Arc<[Range<usize>]>>,
-    ) -> Result<Cow<'a, Part<B, T>>> {
+    ) -> Result<Cow<'a, LocalPart<B, T>>> {
         let n = x.layout.shape[axis];
         // changes the split if the array is split along another axis; if this axis is too short, every rank gets the
         // whole array
@@ -312,7 +312,7 @@ impl<B: Backend> Sharded<B> {
 
     /// The split axis of array number `k`, and the rows that each rank must hold, if rows must move along this axis.
     /// `None` if nothing moves, or if the array is split along another axis.
-    pub(crate) fn moved_by(&self, plan: &Plan, k: usize, x: &Layout) -> Option<(usize, Vec<Range<usize>>)> {
+    pub(crate) fn moved_by(&self, plan: &LayoutPlan, k: usize, x: &Layout) -> Option<(usize, Vec<Range<usize>>)> {
         let Kind::Along(along) = &plan.0 else { return None };
         let axis = along.axis_of(k, &x.shape).filter(|&axis| x.axis() == Some(axis))?;
         Some((axis, self.other_rows(x, axis, along.held.as_ref())?))
@@ -331,7 +331,7 @@ impl<B: Backend> Sharded<B> {
     #[doc(hidden)]
     #[cold]
     #[inline(never)]
-    pub fn explained(&self, plan: &Plan, why: Error) -> Error {
+    pub fn explained(&self, plan: &LayoutPlan, why: Error) -> Error {
         let Kind::Along(along) = &plan.0 else { return why };
         let own = self.own_rows(along);
         let whole = |shape: Vec<usize>| {
@@ -359,17 +359,27 @@ impl<B: Backend> Sharded<B> {
     /// Like [`place`](Sharded::place), for the only result of a call, which takes the layout out of the plan.
     #[doc(hidden)]
     #[inline]
-    pub fn place_last<T: Element>(&self, op: &'static str, plan: Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+    pub fn place_last<T: Element>(
+        &self,
+        op: &'static str,
+        plan: LayoutPlan,
+        part: LocalPart<B, T>,
+    ) -> Result<ShardedArray<B, T>> {
         match plan.0 {
             Kind::Same(layout) => Ok(self.array(layout, part)),
-            kind => self.place(op, &Plan(kind), part),
+            kind => self.place(op, &LayoutPlan(kind), part),
         }
     }
 
     /// Builds an array from this rank's part of a call's result.
     #[doc(hidden)]
     #[inline]
-    pub fn place<T: Element>(&self, op: &'static str, plan: &Plan, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+    pub fn place<T: Element>(
+        &self,
+        op: &'static str,
+        plan: &LayoutPlan,
+        part: LocalPart<B, T>,
+    ) -> Result<ShardedArray<B, T>> {
         match &plan.0 {
             Kind::Whole => self.settle(part).map_err(|why| why.within(op)),
             Kind::Same(layout) => Ok(self.array(layout.clone(), part)),
@@ -394,7 +404,7 @@ impl<B: Backend> Sharded<B> {
 
 /// The part of an array: borrowed from a borrowed array, owned otherwise.
 #[inline]
-pub fn part_of<B: Backend, T: Element>(x: Cow<'_, ShardedArray<B, T>>) -> Cow<'_, Part<B, T>> {
+pub fn part_of<B: Backend, T: Element>(x: Cow<'_, ShardedArray<B, T>>) -> Cow<'_, LocalPart<B, T>> {
     match x {
         Cow::Borrowed(x) => Cow::Borrowed(&x.part),
         Cow::Owned(x) => Cow::Owned(x.part),

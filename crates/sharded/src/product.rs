@@ -2,7 +2,7 @@
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
-    array::Part,
+    array::LocalPart,
     failed,
     tree::{joined, shaped},
 };
@@ -88,10 +88,10 @@ fn rows<B: Backend, T: Numeric>(
 fn broadcast<B: Backend, T: Numeric>(
     b: &Sharded<B>,
     op: &'static str,
-    own: &Part<B, T>,
+    own: &LocalPart<B, T>,
     shape: &[usize],
     root: usize,
-) -> Result<Part<B, T>> {
+) -> Result<LocalPart<B, T>> {
     b.agree(op, || format!("a block of {shape:?} of rank {root}"))?;
     let dtype = T::DTYPE;
     let mine = if b.rank() == root { Some(b.within.to_bytes(own)?) } else { None };

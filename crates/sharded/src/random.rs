@@ -4,7 +4,7 @@
 //! The inner backends have the same state on every rank. For ops whose elements have fixed positions in the stream,
 //! each rank draws only its own part. For all other ops, every rank draws the whole array.
 
-use crate::{Layout, Sharded, ShardedArray, array::Part};
+use crate::{Layout, Sharded, ShardedArray, array::LocalPart};
 use backends::{Backend, Element, Float, Integer, Result, options::*, runtime::rules};
 
 /// Returns the number of elements that one block of the random stream gives, as in the table of the runtime's module
@@ -26,7 +26,7 @@ fn drawn<B: Backend, T: Element>(
     op: &'static str,
     shape: &[usize],
     per_block: u64,
-    draw: impl Fn(&B, &[usize]) -> Result<Part<B, T>>,
+    draw: impl Fn(&B, &[usize]) -> Result<LocalPart<B, T>>,
 ) -> Result<ShardedArray<B, T>> {
     let size = rules::count(op, shape, size_of::<T>())? as u64;
     let axis = b.usual_axis(shape).filter(|_| b.ranks() > 1 && size > 0);
@@ -50,8 +50,8 @@ fn stretches<B: Backend, T: Element>(
     axis: usize,
     per_block: u64,
     (key, first): (u64, u64),
-    draw: impl Fn(&B, &[usize]) -> Result<Part<B, T>>,
-) -> Result<Vec<Part<B, T>>> {
+    draw: impl Fn(&B, &[usize]) -> Result<LocalPart<B, T>>,
+) -> Result<Vec<LocalPart<B, T>>> {
     let rows = b.mine(shape[axis]);
     let row: usize = shape[axis + 1..].iter().product();
     let (all, own) = (shape[axis] * row, rows.len() * row);

@@ -1,9 +1,10 @@
 //! Reductions, running sums and products, and differences of neighbouring elements. If the split axis is not reduced,
-//! the parts are reduced separately. Otherwise, each rank computes a partial result, and the partial results are joined.
+//! the parts are reduced separately. Otherwise, each rank computes a partial result, and the partial results are
+//! joined.
 
 use crate::{
     Layout, Sharded, ShardedArray, Split,
-    array::Part,
+    array::LocalPart,
     indexing::getitem,
     layout::grain,
     manipulation::{broadcast_to, concat, flatten},
@@ -36,7 +37,7 @@ impl Left {
     }
 
     /// Builds the result from this rank's reduced part.
-    fn placed<B: Backend, T: Element>(self, b: &Sharded<B>, part: Part<B, T>) -> Result<ShardedArray<B, T>> {
+    fn placed<B: Backend, T: Element>(self, b: &Sharded<B>, part: LocalPart<B, T>) -> Result<ShardedArray<B, T>> {
         match self.split {
             None => b.settle(part),
             split => Ok(b.array(Layout::new(self.shape, split), part)),
@@ -68,7 +69,7 @@ impl<F, J> Fold<F, J> {
         keepdims: bool,
     ) -> Result<ShardedArray<B, U>>
     where
-        F: Fn(&Part<B, T>, Axes, bool) -> Result<Part<B, U>>,
+        F: Fn(&LocalPart<B, T>, Axes, bool) -> Result<LocalPart<B, U>>,
         J: Fn(U, U) -> U + Copy,
     {
         let op = self.op;
@@ -119,7 +120,7 @@ impl<F, J> Fold<F, J> {
         size: usize,
     ) -> Result<Vec<U>>
     where
-        F: Fn(&Part<B, T>, Axes, bool) -> Result<Part<B, U>>,
+        F: Fn(&LocalPart<B, T>, Axes, bool) -> Result<LocalPart<B, U>>,
         J: Fn(U, U) -> U + Copy,
     {
         let n = x.layout.shape[along];
@@ -161,7 +162,7 @@ macro_rules! folds {
             axis: Axes,
             keepdims: bool,
         ) -> Result<ShardedArray<B, $out>> {
-            let local = |x: &Part<B, T>, axis: Axes, keepdims: bool| {
+            let local = |x: &LocalPart<B, T>, axis: Axes, keepdims: bool| {
                 b.within.$with(x, axis, $options::new().keepdims(keepdims))
             };
             Fold { op: stringify!($op), local, join: $join, rounds: $rounds }.of(b, x, axis, keepdims)
@@ -187,7 +188,7 @@ fn total<B: Backend, T: Float>(
     keepdims: bool,
 ) -> Result<ShardedArray<B, T>> {
     // the sum of floats has the dtype of the floats, so this conversion changes nothing
-    let local = |x: &Part<B, T>, axis: Axes, keepdims: bool| {
+    let local = |x: &LocalPart<B, T>, axis: Axes, keepdims: bool| {
         b.within.astype::<T, _>(b.within.sum_with(x, axis, SumOptions::new().keepdims(keepdims))?)
     };
     Fold { op, local, join: |a: T, v: T| a.plus(v), rounds: true }.of(b, x, axis, keepdims)
@@ -293,7 +294,7 @@ fn unsplit<B: Backend, T: Element, U: Element>(
     x: &ShardedArray<B, T>,
     axis: Axes,
     keepdims: bool,
-    local: impl Fn(&Part<B, T>) -> Result<Part<B, U>>,
+    local: impl Fn(&LocalPart<B, T>) -> Result<LocalPart<B, U>>,
 ) -> Result<ShardedArray<B, U>> {
     let left = Left::of(op, &x.layout, axis, keepdims)?;
     if !left.is_across {

@@ -1,7 +1,7 @@
 //! Moves rows, which are the indices along the split axis of an array, between ranks. Slices, rolls, concatenations and
 //! padding are built from these moves.
 
-use crate::{Sharded, ShardedArray, array::Part, layout::Layout};
+use crate::{Sharded, ShardedArray, array::LocalPart, layout::Layout};
 use backends::{Arrays, Backend, Element, Result, Slice};
 use std::{borrow::Cow, ops::Range};
 
@@ -88,7 +88,7 @@ pub fn runs_of(sources: &[usize]) -> Vec<Run> {
 /// `held[s][r]` is the range of source s that rank r holds, and `wanted[r]` is the range of the result that rank r
 /// needs. Every rank has all ranges, so it can determine the rows to be sent.
 pub struct Moving<'a, B: Arrays, T: Element> {
-    pub sources: &'a [&'a Part<B, T>],
+    pub sources: &'a [&'a LocalPart<B, T>],
     pub axis: usize,
     pub held: &'a [Vec<Range<usize>>],
     pub wanted: &'a [Range<usize>],
@@ -98,7 +98,7 @@ pub struct Moving<'a, B: Arrays, T: Element> {
 
 /// A block of rows of this rank's part of the result: the index of the first row in the part, the number of repetitions
 /// if one row is repeated, and the rows.
-type Piece<B, T> = (usize, Option<usize>, Part<B, T>);
+type Piece<B, T> = (usize, Option<usize>, LocalPart<B, T>);
 
 impl<B: Backend, T: Element> Moving<'_, B, T> {
     /// Returns the runs with rows that rank `s` holds and rank `d` needs, each with the range of these rows in the run.
@@ -117,7 +117,7 @@ impl<B: Backend, T: Element> Moving<'_, B, T> {
     }
 
     /// Returns the source rows for the rows `k` of a run. Rank `me`, which calls this, must hold them.
-    fn local(&self, b: &B, me: usize, run: &Run, k: &Range<usize>) -> Result<Part<B, T>> {
+    fn local(&self, b: &B, me: usize, run: &Run, k: &Range<usize>) -> Result<LocalPart<B, T>> {
         let mut slices = vec![Slice::ALL; self.axis];
         slices.push(run.slice(k, self.held[run.source][me].start));
         b.getitem(self.sources[run.source], slices)
@@ -125,7 +125,7 @@ impl<B: Backend, T: Element> Moving<'_, B, T> {
 
     /// Makes one block of the part of the result that rank `me` gets. The block is for the range `k` of a run, and
     /// `rows` are the rows that [`Moving::local`] or a message of another rank gives for this range.
-    fn piece(&self, me: usize, run: &Run, k: &Range<usize>, rows: Part<B, T>) -> Piece<B, T> {
+    fn piece(&self, me: usize, run: &Run, k: &Range<usize>, rows: LocalPart<B, T>) -> Piece<B, T> {
         let repeats = (run.step == 0 && k.len() > 1).then_some(k.len());
         (run.to + k.start - self.wanted[me].start, repeats, rows)
     }
@@ -141,13 +141,17 @@ impl<B: Backend, T: Element> Moving<'_, B, T> {
 
 impl<B: Backend> Sharded<B> {
     /// Moves rows between ranks, and returns this rank's part of the result.
-    pub(crate) fn move_rows<T: Element>(&self, op: &'static str, moving: Moving<'_, B, T>) -> Result<Part<B, T>> {
+    pub(crate) fn move_rows<T: Element>(&self, op: &'static str, moving: Moving<'_, B, T>) -> Result<LocalPart<B, T>> {
         let mut parts = self.move_all(op, std::slice::from_ref(&moving))?;
         Ok(parts.remove(0))
     }
 
     /// Like `move_rows`, but for several arrays. Each rank sends every other rank one message for all arrays.
-    pub(crate) fn move_all<T: Element>(&self, op: &'static str, all: &[Moving<'_, B, T>]) -> Result<Vec<Part<B, T>>> {
+    pub(crate) fn move_all<T: Element>(
+        &self,
+        op: &'static str,
+        all: &[Moving<'_, B, T>],
+    ) -> Result<Vec<LocalPart<B, T>>> {
         let (me, ranks, within) = (self.rank(), self.ranks(), &self.within);
         let own = |moving: &Moving<'_, B, T>| -> Result<Vec<Piece<B, T>>> {
             moving
@@ -192,12 +196,12 @@ impl<B: Backend> Sharded<B> {
     /// Places blocks at their indices along an axis of length `len`, and fills the gaps with `fill`.
     fn laid_out<T: Element>(
         &self,
-        like: &Part<B, T>,
+        like: &LocalPart<B, T>,
         axis: usize,
         len: usize,
         mut pieces: Vec<Piece<B, T>>,
         fill: Option<T>,
-    ) -> Result<Part<B, T>> {
+    ) -> Result<LocalPart<B, T>> {
         pieces.sort_by_key(|(at, ..)| *at);
         let mut shape = self.within.shape(like).to_vec();
         let mut filled = |n: usize| {

@@ -1,7 +1,7 @@
 //! Scatter ops, which combine values with rows of an array. A row consists of the elements at one index along an axis;
 //! a list of indices selects the row for each value.
 
-use crate::{Sharded, ShardedArray, array::Part, plan::part_of};
+use crate::{Sharded, ShardedArray, array::LocalPart, plan::part_of};
 use backends::{Axes, Backend, Element, Error, Numeric, Ordered, Result, runtime::rules};
 use std::{borrow::Cow, ops::Range};
 
@@ -49,7 +49,7 @@ fn routed<B: Backend, T: Element>(
     indices: &ShardedArray<B, i64>,
     values: &ShardedArray<B, T>,
     axis: usize,
-) -> Result<(Part<B, i64>, Part<B, T>)> {
+) -> Result<(LocalPart<B, i64>, LocalPart<B, T>)> {
     let held = x.layout.ranges(b.ranks());
     let (count, n) = (indices.layout.shape[0], x.layout.shape[axis]);
     if !b.may_split(count) || indices.split().is_none() && values.split().is_none() {

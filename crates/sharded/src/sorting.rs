@@ -1,7 +1,7 @@
 //! Sorts a 1-D array along its split axis by sample sort: splitters are chosen from samples of all ranks, and each rank
 //! sorts the elements between two splitters.
 
-use crate::{Layout, Sharded, ShardedArray, Split, array::Part, rows::Run};
+use crate::{Layout, Sharded, ShardedArray, Split, array::LocalPart, rows::Run};
 use backends::{Axes, Backend, Element, Ordered, Result, options::*};
 use std::{borrow::Cow, cmp::Ordering, ops::Range};
 
@@ -12,7 +12,7 @@ pub fn sort<B: Backend, T: Ordered>(
     descending: bool,
 ) -> Result<ShardedArray<B, T>> {
     let op = "sort";
-    let local = |x: &Part<B, T>| b.within.sort_with(x, SortOptions::new().axis(axis).descending(descending));
+    let local = |x: &LocalPart<B, T>| b.within.sort_with(x, SortOptions::new().axis(axis).descending(descending));
     if x.layout.shape.len() != 1 || x.split().is_none() || b.ranks() == 1 {
         let plan = b.plan_lanes(op, &[Some(&x.layout)], &[Axes::from(axis)])?;
         let part = b.arrange(op, &plan, 0, Cow::Borrowed(x))?;
@@ -32,7 +32,7 @@ pub fn argsort<B: Backend, T: Ordered>(
     descending: bool,
 ) -> Result<ShardedArray<B, i64>> {
     let op = "argsort";
-    let local = |x: &Part<B, T>| b.within.argsort_with(x, ArgsortOptions::new().axis(axis).descending(descending));
+    let local = |x: &LocalPart<B, T>| b.within.argsort_with(x, ArgsortOptions::new().axis(axis).descending(descending));
     if x.layout.shape.len() != 1 || x.split().is_none() || b.ranks() == 1 {
         let plan = b.plan_lanes(op, &[Some(&x.layout)], &[Axes::from(axis)])?;
         let part = b.arrange(op, &plan, 0, Cow::Borrowed(x))?;
@@ -96,7 +96,7 @@ impl Buckets {
         &self,
         b: &Sharded<B>,
         op: &'static str,
-        bucket: Part<B, T>,
+        bucket: LocalPart<B, T>,
     ) -> Result<ShardedArray<B, T>> {
         let ranks = b.ranks();
         let sizes = (0..ranks).map(|d| (0..ranks).map(|s| self.counts[s * ranks + d]).sum::<usize>());

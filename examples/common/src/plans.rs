@@ -10,7 +10,7 @@ use backends_sharded::{World, world::plan::Report};
 use std::{env, error::Error, fmt::Write};
 
 /// The largest number of ranks for which a plan may be requested.
-const MOST: usize = 1 << 20;
+const MAX_RANKS: usize = 1 << 20;
 
 /// The options `--plan`, `--latency` and `--bandwidth` on the command line.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,8 +36,8 @@ impl Plans {
     /// Sets one of the three options. `value` is the text on the command line.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         if name == "plan" {
-            let ranks = value.parse().ok().filter(|ranks| (1..=MOST).contains(ranks));
-            self.most = Some(ranks.ok_or_else(|| format!("a number of ranks is needed, 1 to {MOST}"))?);
+            let ranks = value.parse().ok().filter(|ranks| (1..=MAX_RANKS).contains(ranks));
+            self.most = Some(ranks.ok_or_else(|| format!("a number of ranks is needed, 1 to {MAX_RANKS}"))?);
             return Ok(());
         }
         let number = value.parse().ok().filter(|x: &f64| x.is_finite() && *x >= 0.0);

@@ -372,11 +372,11 @@ fn planned<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B
 fn lipschitz<B: Backend, T: Precision>(b: &B, operator: &Toeplitz<B, T>, start: &B::Array<T>) -> Result<f64> {
     /// If the relative change of the norm is below this threshold, one last application of the operator gives the norm.
     const SETTLED: f64 = 1e-5;
-    const MOST: usize = 10_000;
+    const MAX_ITERATIONS: usize = 10_000;
     let norm = |x: &B::Array<T>| dot(b, x, x).map(f64::sqrt);
     let mut x = b.divide(start, norm(start)?)?;
     let (mut previous, mut settled) = (f64::INFINITY, false);
-    for _ in 0..MOST {
+    for _ in 0..MAX_ITERATIONS {
         let next = operator.apply(&x)?;
         let found = norm(&next)?;
         if found == 0.0 || !found.is_finite() {

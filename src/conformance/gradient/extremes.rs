@@ -26,7 +26,7 @@ fn limits(dtype: DType) -> (f64, f64, f64) {
 }
 
 /// Largest allowed difference of two gradients, in units in the last place of the largest gradient.
-const MOST: f64 = 32.0;
+const MAX_ULPS: f64 = 32.0;
 
 impl<B: Backend> Suite<B> {
     /// Compares the gradients of an op in `dtype`, at inputs near the limits of this dtype, with the float64 gradients
@@ -79,11 +79,11 @@ fn rounded_as<B: Backend>(b: &B, row: &Row, dtype: DType, point: &Point, call: C
         let parts = |x: &Host| x.iter().flat_map(|z| [z.re, z.im]).collect::<Vec<f64>>();
         let (narrow, wide) = (parts(narrow), parts(wide));
         let largest = wide.iter().map(|x| x.abs()).filter(|&x| x <= most).fold(0.0, f64::max);
-        let tolerance = MOST * (unit * largest + least);
-        let far = |(&a, &b): (&f64, &f64)| match b.abs() > most * (1.0 - MOST * unit) {
+        let tolerance = MAX_ULPS * (unit * largest + least);
+        let far = |(&a, &b): (&f64, &f64)| match b.abs() > most * (1.0 - MAX_ULPS * unit) {
             // the exact value is near the largest number of the dtype, or larger, so the narrow dtype may round it to
             // infinity
-            true => a != b && (a * b.signum()) < most * (1.0 - 2.0 * MOST * unit),
+            true => a != b && (a * b.signum()) < most * (1.0 - 2.0 * MAX_ULPS * unit),
             false => !(b.is_nan() && a.is_nan() || (a - b).abs() <= tolerance),
         };
         if let Some((a, b)) = narrow.iter().zip(&wide).find(|&(a, b)| far((a, b))) {

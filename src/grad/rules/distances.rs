@@ -3,7 +3,7 @@
 use super::in_float32;
 use crate::{
     Backend, CdistOptions, Real, Result,
-    linalg::{MOST_DIFFERENCES, in_blocks},
+    linalg::{MAX_DIFFERENCES, in_blocks},
     segments::is_16_bit,
 };
 
@@ -29,7 +29,7 @@ pub fn cdist_x1<B: Backend, T: Real>(
     }
     let [g, y] = [b.expand_dims(g, -1)?, b.expand_dims(y, -1)?];
     let (x1, x2) = (b.expand_dims(x1, -2)?, b.expand_dims(x2, -3)?);
-    in_blocks(b, b.shape(&x1), b.shape(&x2), MOST_DIFFERENCES, |rows| {
+    in_blocks(b, b.shape(&x1), b.shape(&x2), MAX_DIFFERENCES, |rows| {
         let [g, y, x1] = [rows.of(b, &g)?, rows.of(b, &y)?, rows.of(b, &x1)?];
         pulled(b, &g, &y, &x1, &x2, p)
     })

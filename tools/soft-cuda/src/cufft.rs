@@ -31,7 +31,7 @@ impl Status {
 
 /// A plan. `made` is `None` between [`cufftCreate`] and [`cufftMakePlanMany64`], which defines the transforms of the
 /// plan.
-struct Plan {
+struct CufftPlan {
     device: usize,
     stream: u64,
     /// Whether the caller provides the work area.
@@ -45,7 +45,7 @@ struct Plan {
 
 /// All plans by handle, and the handle that was assigned last.
 struct Plans {
-    plans: BTreeMap<c_int, Plan>,
+    plans: BTreeMap<c_int, CufftPlan>,
     last: c_int,
 }
 
@@ -55,11 +55,11 @@ fn with_plans(f: impl FnOnce(&mut Plans) -> Result<()>) -> u32 {
     f(&mut PLANS.lock().unwrap_or_else(PoisonError::into_inner)).map_or_else(|status| status.0, |()| 0)
 }
 
-fn with_plan(handle: c_int, f: impl FnOnce(&mut Plan) -> Result<()>) -> u32 {
+fn with_plan(handle: c_int, f: impl FnOnce(&mut CufftPlan) -> Result<()>) -> u32 {
     with_plans(|plans| f(plans.plans.get_mut(&handle).ok_or(Status::INVALID_PLAN)?))
 }
 
-impl Plan {
+impl CufftPlan {
     /// Frees the work area if the plan has allocated it.
     fn drop_work(&mut self) -> Result<()> {
         if std::mem::take(&mut self.owns_work) {
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn cufftCreate(handle: *mut c_int) -> u32 {
         plans.last += 1;
         // SAFETY: the caller guarantees that `handle` is null or valid for writing a number.
         unsafe { put(handle, plans.last) }.map_err(|_| Status::INVALID_VALUE)?;
-        let plan = Plan { device, stream: 0, brings_work: false, made: None, work: 0, owns_work: false };
+        let plan = CufftPlan { device, stream: 0, brings_work: false, made: None, work: 0, owns_work: false };
         plans.plans.insert(plans.last, plan);
         Ok(())
     })

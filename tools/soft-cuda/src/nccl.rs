@@ -10,7 +10,7 @@ pub use meet::Id;
 
 use crate::driver::{current, finish_device, lock, put};
 use comm::Comm;
-use group::Part;
+use group::Transfer;
 use status::{Result, Status};
 use std::ffi::{c_char, c_int, c_void};
 
@@ -161,7 +161,7 @@ fn part(
             return Err(refuse(format!("{bytes} bytes at {address:#x} are not on the communicator's device")));
         }
         drop(driver);
-        group::add(comm, stream, Part { peer, address, bytes }, call == SEND)
+        group::add(comm, stream, Transfer { peer, address, bytes }, call == SEND)
     };
     let result = checked();
     if let Err(error) = result {

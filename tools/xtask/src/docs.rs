@@ -8,11 +8,11 @@ use std::{
 };
 
 /// Maximum size of a page in bytes.
-const MOST: usize = 200_000;
+const MAX_PAGE_BYTES: usize = 200_000;
 
 /// Additional bytes per method on pages that list the ops as methods. Each op also has a page of its own, so these
 /// lists may be long.
-const MOST_OF_METHOD: usize = 1_500;
+const MAX_METHOD_BYTES: usize = 1_500;
 
 /// Pages that list the ops as methods.
 const LISTS: [&str; 2] = ["struct.Out.html", "struct.Lazy.html"];
@@ -39,7 +39,7 @@ pub fn task() -> Outcome {
         let name = page.strip_prefix(&folder).unwrap_or(page).display();
         let is_list = LISTS.iter().any(|list| page.ends_with(list));
         let methods = if is_list { text.matches("id=\"method.").count() } else { 0 };
-        let most = MOST + methods * MOST_OF_METHOD;
+        let most = MAX_PAGE_BYTES + methods * MAX_METHOD_BYTES;
         wrong.extend(mistakes(&text, most).into_iter().map(|mistake| format!("{name}: {mistake}")));
     }
     println!("{} pages in {}", pages.len(), folder.display());
@@ -102,9 +102,9 @@ mod tests {
     #[test]
     fn broken_links_and_long_pages_are_found() {
         let good = "<a href=\"../backends/trait.Arrays.html\">x</a> <code>[0, 2]</code> <a href=\"#a::b\">y</a>";
-        assert_eq!(mistakes(good, MOST), [""; 0]);
-        assert_eq!(mistakes("see [<code>concat</code>]", MOST), ["no link: concat"]);
-        assert_eq!(mistakes("<a href=\"super::Fft\">x</a>", MOST), ["the link `super::Fft` leads nowhere"]);
-        assert!(mistakes(&" ".repeat(MOST + 1), MOST)[0].starts_with("200001 bytes"));
+        assert_eq!(mistakes(good, MAX_PAGE_BYTES), [""; 0]);
+        assert_eq!(mistakes("see [<code>concat</code>]", MAX_PAGE_BYTES), ["no link: concat"]);
+        assert_eq!(mistakes("<a href=\"super::Fft\">x</a>", MAX_PAGE_BYTES), ["the link `super::Fft` leads nowhere"]);
+        assert!(mistakes(&" ".repeat(MAX_PAGE_BYTES + 1), MAX_PAGE_BYTES)[0].starts_with("200001 bytes"));
     }
 }

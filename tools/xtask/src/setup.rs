@@ -74,7 +74,7 @@ fn fetch(folder: &str, packages: &[String], place: impl Fn(&[String], &Path) -> 
     println!("{folder}: fetching {}", packages.join(", "));
     // the folder has a temporary name until it is complete, so that an interrupted set-up leaves no folder that seems
     // complete
-    let part = Part::new(&root(), folder)?;
+    let part = TemporaryFolder::new(&root(), folder)?;
     place(packages, &part.0)?;
     fs::write(part.0.join(MARK), mark).map_err(|why| failed(&part.0, &why))?;
     if target.exists() {
@@ -89,17 +89,17 @@ fn install(packages: &[String], folder: &Path) -> Outcome {
 }
 
 /// A folder that is removed when the value is dropped, unless the folder has been renamed.
-struct Part(PathBuf);
+struct TemporaryFolder(PathBuf);
 
-impl Part {
-    fn new(root: &Path, folder: &str) -> Outcome<Part> {
+impl TemporaryFolder {
+    fn new(root: &Path, folder: &str) -> Outcome<TemporaryFolder> {
         let path = root.join("target").join(format!("{folder}.{}", process::id()));
         fs::create_dir_all(&path).map_err(|why| failed(&path, &why))?;
-        Ok(Part(path))
+        Ok(TemporaryFolder(path))
     }
 }
 
-impl Drop for Part {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }

@@ -9,9 +9,9 @@ use crate::{
 };
 
 /// The maximum number of array parameters of an `each` row. The loops and kernels accept no more.
-const MOST_ARRAYS: usize = 3;
+const MAX_ARRAY_PARAMETERS: usize = 3;
 /// The maximum number of other parameters of an `each` row. The loops and kernels accept no more.
-const MOST_OTHERS: usize = 8;
+const MAX_OTHER_PARAMETERS: usize = 8;
 
 /// Describes the language of scalar expressions, for error messages.
 const LANGUAGE: &str =
@@ -34,8 +34,10 @@ pub fn check_params(op: &Op) -> Vec<Mistake> {
         }
     }
     let (arrays, others) = (op.inputs().count(), op.params.iter().filter(|p| !p.is_array()).count());
-    if mistakes.is_empty() && (!(1..=MOST_ARRAYS).contains(&arrays) || others > MOST_OTHERS) {
-        let message = format!("an `each` row takes 1 to {MOST_ARRAYS} arrays and at most {MOST_OTHERS} numbers");
+    if mistakes.is_empty() && (!(1..=MAX_ARRAY_PARAMETERS).contains(&arrays) || others > MAX_OTHER_PARAMETERS) {
+        let message = format!(
+            "an `each` row takes 1 to {MAX_ARRAY_PARAMETERS} arrays and at most {MAX_OTHER_PARAMETERS} numbers"
+        );
         mistakes.push(Mistake { span: op.span.clone(), message, help: None });
     }
     if mistakes.is_empty() && op.inputs().all(|p| p.kind.elem() != Some(Elem::T)) {

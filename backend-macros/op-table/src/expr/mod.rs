@@ -16,4 +16,4 @@ mod parse;
 mod tree;
 
 pub use parse::parse;
-pub use tree::{Argument, Comparison, Dtypes, Expr, Logic, MOST_NESTED, Name, Node, Number, Ty};
+pub use tree::{Argument, Comparison, Dtypes, Expr, Logic, MAX_NESTING, Name, Node, Number, Ty};

@@ -2,7 +2,7 @@
 
 use super::{
     lex::{self, Token, TokenKind},
-    tree::{Argument, Comparison, Expr, Logic, MOST_NESTED, Name, Node, Number, Ty},
+    tree::{Argument, Comparison, Expr, Logic, MAX_NESTING, Name, Node, Number, Ty},
 };
 use crate::{
     names::{KEYWORDS, NAME_RULE, is_name},
@@ -68,7 +68,7 @@ impl<'t> Parser<'t> {
     /// Parses an expression up to the first operator whose precedence is below `level`.
     fn expr(&mut self, level: usize) -> Result<Tree, Mistake> {
         self.depth += 1;
-        if self.depth > MOST_NESTED {
+        if self.depth > MAX_NESTING {
             return Err(too_deep(self.peek().span.clone()));
         }
         let mut left = self.prefix()?;
@@ -101,7 +101,7 @@ impl<'t> Parser<'t> {
         }
         let sign = self.next();
         self.depth += 1;
-        if self.depth > MOST_NESTED {
+        if self.depth > MAX_NESTING {
             return Err(too_deep(sign.span));
         }
         // a minus sign belongs to a number, except in `-2.exp()`, which means `-(2.exp())`
@@ -257,7 +257,7 @@ impl<'t> Parser<'t> {
     fn condition(&mut self) -> Result<Tree, Mistake> {
         let start = self.next().span;
         self.depth += 1;
-        if self.depth > MOST_NESTED {
+        if self.depth > MAX_NESTING {
             return Err(too_deep(start));
         }
         let (condition, first) = self.expr(0)?;
@@ -280,11 +280,11 @@ fn expr(node: Node, span: Span) -> Expr {
 /// Makes a tree from `node`, whose deepest subexpression has the nesting depth `height`. Returns an error if the tree
 /// is nested too deeply.
 fn over(node: Node, span: Span, height: usize) -> Result<Tree, Mistake> {
-    if height >= MOST_NESTED { Err(too_deep(span)) } else { Ok((expr(node, span), height + 1)) }
+    if height >= MAX_NESTING { Err(too_deep(span)) } else { Ok((expr(node, span), height + 1)) }
 }
 
 fn too_deep(span: Span) -> Mistake {
-    let message = format!("more than {MOST_NESTED} operators and brackets within each other");
+    let message = format!("more than {MAX_NESTING} operators and brackets within each other");
     Mistake { span, message, help: None }
 }
 

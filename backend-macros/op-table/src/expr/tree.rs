@@ -3,7 +3,7 @@
 use crate::{element::Elem, text::Span};
 
 /// The maximum depth of nested expressions. It bounds the recursion of every pass over a tree.
-pub const MOST_NESTED: usize = 128;
+pub const MAX_NESTING: usize = 128;
 
 /// An expression and its position in the table.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use crate::{
 use std::collections::BTreeSet;
 
 /// A set in the table: its name, its bound, and its members.
-type Given = (Text, String, Vec<Text>);
+type SetEntry = (Text, String, Vec<Text>);
 
 impl Parser<'_> {
     pub(super) fn backend(&mut self, name: &Text, value: &Value) {
@@ -125,7 +125,7 @@ impl Parser<'_> {
 
     /// Reads the sets. The members of a set are dtypes and other sets, which may follow later in the table.
     pub(super) fn sets<'t>(&mut self, rows: impl Iterator<Item = (&'t Text, &'t Value)>) {
-        let mut given: Vec<Given> = Vec::new();
+        let mut given: Vec<SetEntry> = Vec::new();
         for (name, value) in rows {
             let Some(row) = self.table(name, value) else {
                 continue;
@@ -187,7 +187,7 @@ impl Parser<'_> {
     }
 
     /// The dtypes of a set, in the order in which the table names them. Each nested set is expanded only once.
-    fn members(&mut self, set: &Text, given: &[Given]) -> Vec<String> {
+    fn members(&mut self, set: &Text, given: &[SetEntry]) -> Vec<String> {
         let of = |name: &str| given.iter().find(|(word, ..)| word.text == name).map(|(_, _, of)| of.as_slice());
         let (mut dtypes, mut entered) = (Vec::new(), BTreeSet::from([set.text.as_str()]));
         let mut open: Vec<&Text> = of(&set.text).unwrap_or(&[]).iter().rev().collect();

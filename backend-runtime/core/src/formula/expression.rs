@@ -72,7 +72,7 @@ pub trait Node<L>: Typed {
     fn pull(&self, _leaves: &L, _g: Self::Out, _to: &mut impl Sink) {}
 
     /// Passes the subexpression to a writer. Returns `None` for a number without a dtype: the enclosing op passes it.
-    fn write<W: Writer>(_: &mut W) -> Option<W::Part> {
+    fn write<W: Writer>(_: &mut W) -> Option<W::Subexpression> {
         None
     }
 
@@ -86,7 +86,7 @@ pub trait Node<L>: Typed {
 
     /// Passes the gradient that `pull` computes for the array with index `_array` to a writer. `_g` is the writer's
     /// representation of the gradient with respect to the value. Returns `None` if the array has no gradient.
-    fn write_pull<W: Writer>(_: &mut W, _g: W::Part, _array: usize) -> Option<W::Part> {
+    fn write_pull<W: Writer>(_: &mut W, _g: W::Subexpression, _array: usize) -> Option<W::Subexpression> {
         None
     }
 

@@ -4,7 +4,7 @@
 
 use super::{
     expression::{Node, Row, Sink, Typed},
-    leaf::{Layout, MOST, OfArray, OfPair},
+    leaf::{Layout, MAX_ARRAYS, OfArray, OfPair},
     sides::After,
     writer::{Numbers, Writer},
 };
@@ -46,9 +46,9 @@ pub(super) fn pulled<F: Row, L, X: Node<L>, W: Writer>(
     writer: &mut W,
     k: usize,
     of: DType,
-    parts: &[W::Part],
+    parts: &[W::Subexpression],
     array: usize,
-) -> Option<W::Part> {
+) -> Option<W::Subexpression> {
     if !has::<F, L, X>(k, array) {
         return None;
     }
@@ -72,7 +72,11 @@ pub(super) fn numbers_pulled<F: Row, L, X: Node<L>>(
 }
 
 /// Writes the text of the sum of `a` and `b`. If only one of the two exists, returns its text.
-pub(super) fn sum<W: Writer>(writer: &mut W, a: Option<W::Part>, b: Option<W::Part>) -> Option<W::Part> {
+pub(super) fn sum<W: Writer>(
+    writer: &mut W,
+    a: Option<W::Subexpression>,
+    b: Option<W::Subexpression>,
+) -> Option<W::Subexpression> {
     match (a, b) {
         (Some(a), Some(b)) => Some(writer.sum(a, b)),
         (a, b) => a.or(b),
@@ -113,7 +117,7 @@ impl<L, E: Node<L, Out = T>, T: Real, const K: usize> Node<(T, L)> for Gradient<
         self.0.needs_range_reduction(leaves)
     }
 
-    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Subexpression> {
         if !E::has(K) {
             return Some(writer.number(T::DTYPE));
         }
@@ -157,9 +161,9 @@ trait Input<B>: Send + Sync {
     fn typed(&self) -> &dyn AnyTyped;
 }
 
-struct Of<B: Arrays, T: Element>(B::Array<T>);
+struct KeptArray<B: Arrays, T: Element>(B::Array<T>);
 
-impl<B: Arrays, T: Element> Input<B> for Of<B, T> {
+impl<B: Arrays, T: Element> Input<B> for KeptArray<B, T> {
     fn view<'a>(&'a self, b: &B) -> Option<View<'a>> {
         b.host_view(&self.0).map(|view| view.view())
     }
@@ -176,7 +180,7 @@ impl<B: Arrays, T: Element> Input<B> for Of<B, T> {
 impl<B: Arrays> Kept<B> {
     /// Stores a handle of an array.
     pub fn of<T: Element>(x: B::Array<T>) -> Kept<B> {
-        Kept(Box::new(Of::<B, T>(x)))
+        Kept(Box::new(KeptArray::<B, T>(x)))
     }
 
     /// Returns the array, to report its dtype and shape to backends that watch calls ([`Arrays::WATCHES`]).
@@ -194,7 +198,7 @@ pub fn run_kept<'k, B: Arrays, L: Layout, E: Node<L::Elements> + Typed<Out = T>,
     scalars: L::Scalars,
     arrays: impl IntoIterator<Item = &'k Kept<B>> + Clone,
 ) -> Option<Result<B::Array<T>>> {
-    if L::ARRAYS > MOST {
+    if L::ARRAYS > MAX_ARRAYS {
         return None;
     }
     if const { B::FUSES } {

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 /// Maximum number of arrays in a formula. If a formula has more arrays, `expr!` computes some subexpressions
 /// beforehand.
-pub const MOST: usize = 8;
+pub const MAX_ARRAYS: usize = 8;
 
 /// The leaves of a formula as a nested list. The list is `()`, or a pair of the first leaf and the list of all other
 /// leaves.
@@ -42,7 +42,7 @@ pub trait Layout: 'static {
     const IS_DYNAMIC: bool;
 
     /// The dtypes of the arrays. Entries after the first `ARRAYS` have no meaning.
-    const DTYPES: [DType; MOST];
+    const DTYPES: [DType; MAX_ARRAYS];
 
     /// Returns the elements from which subexpressions without an array are computed: the values of the scalars, and
     /// zeros in place of arrays.
@@ -50,7 +50,7 @@ pub trait Layout: 'static {
 
     /// Combines the addresses of the arrays with the scalars, so that `load` can read them. The addresses are in `x`,
     /// from index `at` on.
-    fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound;
+    fn bind(x: &[*const u8; MAX_ARRAYS], at: usize, scalars: &Self::Scalars) -> Self::Bound;
 
     /// Loads element `i` of every leaf.
     ///
@@ -159,12 +159,12 @@ impl Layout for () {
     const ARRAYS: usize = 0;
     const IS_DYNAMIC: bool = false;
 
-    const DTYPES: [DType; MOST] = [DType::Bool; MOST];
+    const DTYPES: [DType; MAX_ARRAYS] = [DType::Bool; MAX_ARRAYS];
 
     fn numbers((): &()) {}
 
     #[inline(always)]
-    fn bind(_: &[*const u8; MOST], _: usize, (): &()) {}
+    fn bind(_: &[*const u8; MAX_ARRAYS], _: usize, (): &()) {}
 
     #[inline(always)]
     unsafe fn load((): &(), _: usize) {}
@@ -177,14 +177,14 @@ impl<T: Element> Layout for OfArray<T> {
     const ARRAYS: usize = 1;
     const IS_DYNAMIC: bool = T::IS_DYNAMIC;
 
-    const DTYPES: [DType; MOST] = [T::DTYPE; MOST];
+    const DTYPES: [DType; MAX_ARRAYS] = [T::DTYPE; MAX_ARRAYS];
 
     fn numbers((): &()) -> T {
         T::default()
     }
 
     #[inline(always)]
-    fn bind(x: &[*const u8; MOST], at: usize, (): &()) -> *const T {
+    fn bind(x: &[*const u8; MAX_ARRAYS], at: usize, (): &()) -> *const T {
         x[at].cast()
     }
 
@@ -202,14 +202,14 @@ impl<T: Element> Layout for OfScalar<T> {
     const ARRAYS: usize = 0;
     const IS_DYNAMIC: bool = T::IS_DYNAMIC;
 
-    const DTYPES: [DType; MOST] = [DType::Bool; MOST];
+    const DTYPES: [DType; MAX_ARRAYS] = [DType::Bool; MAX_ARRAYS];
 
     fn numbers(scalar: &T) -> Scalar<T> {
         Scalar(*scalar)
     }
 
     #[inline(always)]
-    fn bind(_: &[*const u8; MOST], _: usize, scalar: &T) -> T {
+    fn bind(_: &[*const u8; MAX_ARRAYS], _: usize, scalar: &T) -> T {
         *scalar
     }
 
@@ -226,10 +226,10 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
     const ARRAYS: usize = X::ARRAYS + R::ARRAYS;
     const IS_DYNAMIC: bool = X::IS_DYNAMIC || R::IS_DYNAMIC;
 
-    const DTYPES: [DType; MOST] = {
+    const DTYPES: [DType; MAX_ARRAYS] = {
         let mut all = X::DTYPES;
         let mut i = X::ARRAYS;
-        while i < MOST {
+        while i < MAX_ARRAYS {
             all[i] = R::DTYPES[i - X::ARRAYS];
             i += 1;
         }
@@ -241,7 +241,7 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
     }
 
     #[inline(always)]
-    fn bind(x: &[*const u8; MOST], at: usize, scalars: &Self::Scalars) -> Self::Bound {
+    fn bind(x: &[*const u8; MAX_ARRAYS], at: usize, scalars: &Self::Scalars) -> Self::Bound {
         (X::bind(x, at, &scalars.0), R::bind(x, at + X::ARRAYS, &scalars.1))
     }
 

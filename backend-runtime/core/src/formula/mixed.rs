@@ -54,9 +54,9 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// one element of each leaf, and `g` holds the gradient with respect to each operand.
     fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink);
 
-    /// Passes the operands to a writer, like [`Node::write`]. Returns the writer's representation (`Part`) of each
-    /// operand.
-    fn write<W: Writer>(writer: &mut W) -> Vec<W::Part>;
+    /// Passes the operands to a writer, like [`Node::write`]. Returns the writer's representation (`Subexpression`) of
+    /// each operand.
+    fn write<W: Writer>(writer: &mut W) -> Vec<W::Subexpression>;
 
     /// Collects the numbers that [`write`](OperandsAt::write) passes to the writer, like [`Node::numbers`].
     fn numbers(&self, leaves: &L, numbers: &mut Numbers);
@@ -67,7 +67,12 @@ pub trait OperandsAt<L, P>: Operands<P> {
     /// Passes the gradient of an op with respect to the array with index `array` to a writer. `parts` are the
     /// representations of the op's operands, of its result, and of the gradient with respect to its result. Returns
     /// `None` if the array has no gradient.
-    fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part>;
+    fn write_pull<F: Row, W: Writer>(
+        writer: &mut W,
+        of: DType,
+        parts: &[W::Subexpression],
+        array: usize,
+    ) -> Option<W::Subexpression>;
 
     /// Collects the numbers that [`write_pull`](OperandsAt::write_pull) passes to the writer. The numbers in its
     /// argument `parts` are not included.
@@ -149,7 +154,7 @@ where
         }
     }
 
-    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Subexpression> {
         let operands = X::write(writer);
         Some(writer.call::<F>(D::dtypes()[F::INPUT_OF_T], V::dtype(), &operands))
     }
@@ -163,7 +168,7 @@ where
         !is_constant::<V>() && X::has::<F>(array)
     }
 
-    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Subexpression, array: usize) -> Option<W::Subexpression> {
         let of = D::dtypes()[F::INPUT_OF_T];
         let mut parts = X::write(writer);
         parts.push(writer.call::<F>(of, V::dtype(), &parts));
@@ -206,60 +211,65 @@ macro_rules! own {
             }
         }
 
-        impl<Of, $($x: Node<Of, Out: Single>),*> OperandsAt<Of, ($($own,)*)> for ($($x,)*) {
+        impl<L, $($x: Node<L, Out: Single>),*> OperandsAt<L, ($($own,)*)> for ($($x,)*) {
             const NEEDS_RANGE_REDUCTION: bool = $($x::NEEDS_RANGE_REDUCTION)||*;
 
             #[inline(always)]
-            fn at(&self, leaves: &Of) -> Self::DTypes {
+            fn at(&self, leaves: &L) -> Self::DTypes {
                 ($(self.$at.at(leaves).value(),)*)
             }
 
             #[inline(always)]
-            fn needs_range_reduction(&self, leaves: &Of) -> bool {
+            fn needs_range_reduction(&self, leaves: &L) -> bool {
                 $(self.$at.needs_range_reduction(leaves))|*
             }
 
             const PULLS: bool = $($x::PULLS)&&*;
 
             #[inline(always)]
-            fn pull(&self, leaves: &Of, g: Self::DTypes, to: &mut impl Sink) {
+            fn pull(&self, leaves: &L, g: Self::DTypes, to: &mut impl Sink) {
                 $(if let Some(g) = same::<_, $x::Out>(g.$at) {
                     self.$at.pull(leaves, g, to);
                 })*
             }
 
-            fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {
-                vec![$(operand::<Of, $x, <$x::Out as Single>::DType, W>(writer)),*]
+            fn write<W: Writer>(writer: &mut W) -> Vec<W::Subexpression> {
+                vec![$(operand::<L, $x, <$x::Out as Single>::DType, W>(writer)),*]
             }
 
-            fn numbers(&self, leaves: &Of, numbers: &mut Numbers) {
+            fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
                 $(numbers_of(&self.$at, leaves, numbers, Single::value);)*
             }
 
             fn has<F: Row>(array: usize) -> bool {
-                $(has::<F, Of, $x>($at, array))||*
+                $(has::<F, L, $x>($at, array))||*
             }
 
-            fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part> {
+            fn write_pull<F: Row, W: Writer>(
+                writer: &mut W,
+                of: DType,
+                parts: &[W::Subexpression],
+                array: usize,
+            ) -> Option<W::Subexpression> {
                 let mut all = None;
                 $(
-                    let part = pulled::<F, Of, $x, W>(writer, $at, of, parts, array);
+                    let part = pulled::<F, L, $x, W>(writer, $at, of, parts, array);
                     all = sum(writer, all, part);
                 )*
                 all
             }
 
-            fn numbers_pull<F: Row>(&self, op: &F, leaves: &Of, array: usize, numbers: &mut Numbers) {
+            fn numbers_pull<F: Row>(&self, op: &F, leaves: &L, array: usize, numbers: &mut Numbers) {
                 $(numbers_pulled(op, $at, &self.$at, leaves, array, numbers);)*
             }
         }
 
-        impl<'a, Of: Arrays, L: Leaves<'a, Of>, $($x: Run<'a, Of, L> + Typed<Out: Single>),*>
-            RunOperands<'a, Of, L, ($($own,)*)> for ($($x,)*)
+        impl<'a, B: Arrays, L: Leaves<'a, B>, $($x: Run<'a, B, L> + Typed<Out: Single>),*>
+            RunOperands<'a, B, L, ($($own,)*)> for ($($x,)*)
         {
-            fn run<F: CallOf<Of, Self::DTypes>>(&self, op: &F, b: &Of, leaves: &L) -> Result<Of::Array<F::Out>> {
+            fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>> {
                 let values = ($(self.$at.run(b, leaves)?,)*);
-                op.call_of(b, ($(<$x::Out as Single>::operand::<Of>(values.$at),)*))
+                op.call_of(b, ($(<$x::Out as Single>::operand::<B>(values.$at),)*))
             }
         }
     };
@@ -327,7 +337,7 @@ macro_rules! shared {
                 }
             }
 
-            fn write<W: Writer>(writer: &mut W) -> Vec<W::Part> {
+            fn write<W: Writer>(writer: &mut W) -> Vec<W::Subexpression> {
                 vec![$(operand::<L, $name, shared!(@ $mark $x $y $z), W>(writer)),*]
             }
 
@@ -339,7 +349,12 @@ macro_rules! shared {
                 $(has::<F, L, $name>($at, array))||*
             }
 
-            fn write_pull<F: Row, W: Writer>(writer: &mut W, of: DType, parts: &[W::Part], array: usize) -> Option<W::Part> {
+            fn write_pull<F: Row, W: Writer>(
+                writer: &mut W,
+                of: DType,
+                parts: &[W::Subexpression],
+                array: usize,
+            ) -> Option<W::Subexpression> {
                 let mut all = None;
                 $(
                     let part = pulled::<F, L, $name, W>(writer, $at, of, parts, array);

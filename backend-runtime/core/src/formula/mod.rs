@@ -31,16 +31,16 @@ pub use expression::{Call, Node, Row, Run, Sink, Typed, Valued};
 pub use gradient::{Gradient, Kept, gradient_of, run_kept};
 pub use join::{Fits, Join, Single};
 pub use leaf::{
-    Array, AsOperand, IntoLeaf, Layout, Leaves, Loaded, MOST, Value, Visitor, array, leaf, leaf_kind, operand,
+    Array, AsOperand, IntoLeaf, Layout, Leaves, Loaded, MAX_ARRAYS, Value, Visitor, array, leaf, leaf_kind, operand,
 };
 pub use mixed::{CallOf, OpOf, Operands, OperandsAt, Own, RunOperands, Shared, op_of};
 pub use node::{Get, Head, Leaf, Op1, Op2, Op3, Tail, op1, op2, op3, place};
-pub use out::{Given, Input, Out};
+pub use out::{ErasedOperand, Input, Out};
 pub use product::factors;
 pub use reduce::{Reduce, axis_or_all, one_axis, reduce};
 pub use reduction::{Reduction, ReductionKind};
-pub use run::{Part, part, run, run_over, same_shape, whole};
-pub use sides::{Alone, It, Left, Lent, Right};
+pub use run::{Precomputed, part, run, run_over, same_shape, whole};
+pub use sides::{Alone, Left, Lent, OnlyLeaf, Right};
 pub use text::{
     FORMULA, KeptTold, Named, Prefixed, Told, begin_gradient, begin_on, ended, named, named_within, numbers, steps,
 };

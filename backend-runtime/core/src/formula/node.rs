@@ -23,7 +23,7 @@ pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
 
 /// Passes an operand to a writer. An operand that is a number without a dtype is passed as a number of the op's dtype
 /// `T`.
-pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Part {
+pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Subexpression {
     X::write(writer).unwrap_or_else(|| writer.number(T::dtype()))
 }
 
@@ -123,7 +123,7 @@ impl<L: Get<N, Item = V>, N: 'static, V: Copy + Valued + 'static> Node<L> for Le
         leaves.get()
     }
 
-    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Subexpression> {
         V::IS_ARRAY.then(|| writer.element(L::ARRAYS_BEFORE))
     }
 
@@ -131,7 +131,7 @@ impl<L: Get<N, Item = V>, N: 'static, V: Copy + Valued + 'static> Node<L> for Le
         V::IS_ARRAY && array == L::ARRAYS_BEFORE
     }
 
-    fn write_pull<W: Writer>(_: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+    fn write_pull<W: Writer>(_: &mut W, g: W::Subexpression, array: usize) -> Option<W::Subexpression> {
         <Self as Node<L>>::has(array).then_some(g)
     }
 }
@@ -243,7 +243,7 @@ where
         }
     }
 
-    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Subexpression> {
         let x = X::write(writer)?;
         Some(writer.call::<F>(T::dtype(), <F::Out as Element>::dtype(), &[x]))
     }
@@ -257,7 +257,7 @@ where
         !is_constant::<V::DType>() && has::<F, L, X>(0, array)
     }
 
-    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Subexpression, array: usize) -> Option<W::Subexpression> {
         let x = X::write(writer)?;
         let y = writer.call::<F>(T::dtype(), <F::Out as Element>::dtype(), std::slice::from_ref(&x));
         pulled::<F, L, X, W>(writer, 0, T::DTYPE, &[x, y, g], array)
@@ -337,7 +337,7 @@ where
         }
     }
 
-    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Subexpression> {
         if !V::IS_ARRAY {
             return None;
         }
@@ -355,7 +355,7 @@ where
         !is_constant::<V::DType>() && (has::<F, L, X>(0, array) || has::<F, L, Y>(1, array))
     }
 
-    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Subexpression, array: usize) -> Option<W::Subexpression> {
         let (x, y) = (operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer));
         let mut parts = vec![x, y];
         parts.push(writer.call::<F>(T::dtype(), <F::Out as Element>::dtype(), &parts));
@@ -441,7 +441,7 @@ where
         }
     }
 
-    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Subexpression> {
         let operands = [operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer), operand::<L, Z, T, W>(writer)];
         Some(writer.call::<F>(T::dtype(), V::dtype(), &operands))
     }
@@ -457,7 +457,7 @@ where
         !is_constant::<V>() && (has::<F, L, X>(0, array) || has::<F, L, Y>(1, array) || has::<F, L, Z>(2, array))
     }
 
-    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Subexpression, array: usize) -> Option<W::Subexpression> {
         let mut parts =
             vec![operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer), operand::<L, Z, T, W>(writer)];
         parts.push(writer.call::<F>(T::dtype(), V::dtype(), &parts));

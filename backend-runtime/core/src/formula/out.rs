@@ -20,7 +20,7 @@ pub struct Out<'y, B: Arrays, U: Element> {
 }
 
 /// An operand in a form that does not depend on its static dtype.
-pub struct Given<'a> {
+pub struct ErasedOperand<'a> {
     shape: &'a [usize],
     /// The operand's elements; `None` if they are not in host memory.
     view: Option<View<'a>>,
@@ -38,16 +38,16 @@ pub enum Input<'a> {
     Scalar(DType, [u8; 16]),
 }
 
-impl<'a> Given<'a> {
-    fn of<B: Arrays, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> Given<'a> {
+impl<'a> ErasedOperand<'a> {
+    fn of<B: Arrays, T: Element>(b: &B, x: &'a Operand<'_, B, T>) -> ErasedOperand<'a> {
         match x {
-            Operand::Array(x) => Given {
+            Operand::Array(x) => ErasedOperand {
                 shape: ArrayAttributes::shape(&**x),
                 view: b.host_view(&**x).map(|view| view.view()),
                 input: b.fused_input(&**x).map(Input::Array),
                 typed: Some(&**x),
             },
-            Operand::Scalar(x) => Given {
+            Operand::Scalar(x) => ErasedOperand {
                 shape: &[],
                 // a number has the bytes of its dtype only if the dtype is known at compile time
                 view: (!T::IS_DYNAMIC).then(|| View::number(x)),
@@ -60,7 +60,7 @@ impl<'a> Given<'a> {
 
 /// Reports the beginning of an op over these operands, if the backend watches calls.
 #[inline]
-fn begin<B: Arrays>(b: &B, op: &'static str, of: DType, given: &[Given<'_>]) -> Result<Option<Box<dyn Any>>> {
+fn begin<B: Arrays>(b: &B, op: &'static str, of: DType, given: &[ErasedOperand<'_>]) -> Result<Option<Box<dyn Any>>> {
     if const { B::WATCHES } {
         return b.begin_fused(op, of, &OfOp(given.iter().filter_map(|x| x.typed).collect()));
     }
@@ -83,7 +83,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
     where
         F: Call<N, B, T, Out = U> + EachSource,
     {
-        let given = x.each_ref().map(|x| Given::of(self.b, x));
+        let given = x.each_ref().map(|x| ErasedOperand::of(self.b, x));
         // SAFETY: the kernel belongs to the op with `N` operands of this dtype.
         if !unsafe { self.is_done(op, kernel::<N, T, F>(), T::DTYPE, &given)? } {
             *self.y = op.call(self.b, x)?;
@@ -127,7 +127,7 @@ impl<'y, B: Arrays, U: Element> Out<'y, B, U> {
         op: &F,
         kernel: &'static Kernel,
         of: DType,
-        given: &[Given<'_>],
+        given: &[ErasedOperand<'_>],
     ) -> Result<bool> {
         self.check(F::NAME, &rules::broadcast_all(F::NAME, given.iter().map(|x| x.shape))?)?;
         let Out { b, y } = self;
@@ -173,7 +173,7 @@ macro_rules! of_several {
             where
                 F: CallOf<B, ($($t,)*), Out = V> + EachSource,
             {
-                let given = [$(Given::of(self.b, &x.$at)),*];
+                let given = [$(ErasedOperand::of(self.b, &x.$at)),*];
                 let of = <($($t,)*)>::DTYPES[F::INPUT_OF_T];
                 // SAFETY: the kernel belongs to the op with operands of these dtypes.
                 if !unsafe { self.is_done(op, kernel_of::<($($t,)*), F>(), of, &given)? } {

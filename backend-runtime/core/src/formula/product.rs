@@ -5,7 +5,7 @@ use crate::{DType, EachSource, each::is_identity};
 
 /// The kind of a subexpression.
 #[derive(Clone, Copy)]
-enum Part {
+enum SubexpressionKind {
     /// An element of the array with this index.
     Array(usize),
     /// The product of elements of the arrays with these indices, which may be equal.
@@ -14,39 +14,41 @@ enum Part {
 }
 
 /// A writer that determines the kind of a subexpression, without writing text.
-struct Parts;
+struct ProductDetector;
 
-impl Writer for Parts {
-    type Part = Part;
+impl Writer for ProductDetector {
+    type Subexpression = SubexpressionKind;
 
     #[inline]
-    fn element(&mut self, before: usize) -> Part {
-        Part::Array(before)
+    fn element(&mut self, before: usize) -> SubexpressionKind {
+        SubexpressionKind::Array(before)
     }
 
     #[inline]
-    fn number(&mut self, _: DType) -> Part {
-        Part::Other
+    fn number(&mut self, _: DType) -> SubexpressionKind {
+        SubexpressionKind::Other
     }
 
     #[inline]
-    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[Part]) -> Part {
+    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[SubexpressionKind]) -> SubexpressionKind {
         match *operands {
-            [Part::Array(x)] if is_identity::<F>(of, out) => Part::Array(x),
-            [Part::Array(x)] if F::IS_PRODUCT => Part::Product([x, x]),
-            [Part::Array(x), Part::Array(y)] if F::IS_PRODUCT => Part::Product([x, y]),
-            _ => Part::Other,
+            [SubexpressionKind::Array(x)] if is_identity::<F>(of, out) => SubexpressionKind::Array(x),
+            [SubexpressionKind::Array(x)] if F::IS_PRODUCT => SubexpressionKind::Product([x, x]),
+            [SubexpressionKind::Array(x), SubexpressionKind::Array(y)] if F::IS_PRODUCT => {
+                SubexpressionKind::Product([x, y])
+            }
+            _ => SubexpressionKind::Other,
         }
     }
 
     #[inline]
-    fn pull<F: EachSource>(&mut self, _: usize, _: DType, _: &[Part]) -> Option<Part> {
+    fn pull<F: EachSource>(&mut self, _: usize, _: DType, _: &[SubexpressionKind]) -> Option<SubexpressionKind> {
         None
     }
 
     #[inline]
-    fn sum(&mut self, _: Part, _: Part) -> Part {
-        Part::Other
+    fn sum(&mut self, _: SubexpressionKind, _: SubexpressionKind) -> SubexpressionKind {
+        SubexpressionKind::Other
     }
 }
 
@@ -54,8 +56,8 @@ impl Writer for Parts {
 /// `None` for other formulas.
 #[inline]
 pub fn factors<L, E: Node<L>>() -> Option<[usize; 2]> {
-    match E::write(&mut Parts) {
-        Some(Part::Product(factors)) => Some(factors),
+    match E::write(&mut ProductDetector) {
+        Some(SubexpressionKind::Product(factors)) => Some(factors),
         _ => None,
     }
 }

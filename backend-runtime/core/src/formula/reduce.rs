@@ -3,7 +3,7 @@
 
 use super::{
     expression::{Run, Typed},
-    leaf::{Layout, Leaves, MOST, is_dynamic},
+    leaf::{Layout, Leaves, MAX_ARRAYS, is_dynamic},
     product::factors,
     reduction::{Reduction, ReductionKind},
     run::{OnHost, inputs},
@@ -95,7 +95,7 @@ where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     // the loop of a `ROW` op works along an axis; to flatten, it needs an array of the values
-    if const { L::Layout::ARRAYS > MOST } || (const { R::ROW } && axis == Axes::All) {
+    if const { L::Layout::ARRAYS > MAX_ARRAYS } || (const { R::ROW } && axis == Axes::All) {
         return Ok(None);
     }
     let begin = || begin_reduction(b, R::NAME, T::dtype(), e, leaves, (&axis, keepdims));

@@ -3,7 +3,7 @@
 use super::{
     expression::{Call, Node, Row, Run, Typed, Valued},
     join::{Fits, Join, Single},
-    leaf::{Array, Layout, Leaves, MOST, Value, Visitor, is_dynamic},
+    leaf::{Array, Layout, Leaves, MAX_ARRAYS, Value, Visitor, is_dynamic},
     node::{Get, Head, Leaf, Op1, Op2, Op3, Tail},
     text::{begin_on, numbers, steps},
     values::{Literal, Scalar, Whole},
@@ -126,10 +126,10 @@ where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     e.check()?;
-    if const { L::Layout::ARRAYS > MOST && !is_dynamic::<L::Layout, T>() } {
+    if const { L::Layout::ARRAYS > MAX_ARRAYS && !is_dynamic::<L::Layout, T>() } {
         return Ok(e.run(b, leaves)?.into_owned());
     }
-    if const { B::FUSES && L::Layout::ARRAYS <= MOST }
+    if const { B::FUSES && L::Layout::ARRAYS <= MAX_ARRAYS }
         && let Some(result) = fused::<B, L, E, T>(b, e, leaves, None)
     {
         return result;
@@ -171,7 +171,7 @@ where
 }
 
 /// The value of a subexpression that is computed before the rest of a formula: an array or a number.
-pub trait Part<'a, B: Arrays, L: Leaves<'a, B>, E> {
+pub trait Precomputed<'a, B: Arrays, L: Leaves<'a, B>, E> {
     /// Type of the computed value, which the rest of the formula uses as a leaf.
     type Made;
 
@@ -179,7 +179,7 @@ pub trait Part<'a, B: Arrays, L: Leaves<'a, B>, E> {
     fn compute(b: &B, e: &E, leaves: &L) -> Result<Self::Made>;
 }
 
-impl<'a, B: Arrays, L: Leaves<'a, B>, T: Element, E: Run<'a, B, L> + Typed<Out = T>> Part<'a, B, L, E> for T {
+impl<'a, B: Arrays, L: Leaves<'a, B>, T: Element, E: Run<'a, B, L> + Typed<Out = T>> Precomputed<'a, B, L, E> for T {
     type Made = B::Array<T>;
 
     #[inline]
@@ -188,7 +188,7 @@ impl<'a, B: Arrays, L: Leaves<'a, B>, T: Element, E: Run<'a, B, L> + Typed<Out =
     }
 }
 
-impl<'a, B, L, T, E> Part<'a, B, L, E> for Scalar<T>
+impl<'a, B, L, T, E> Precomputed<'a, B, L, E> for Scalar<T>
 where
     B: Arrays,
     L: Leaves<'a, B>,
@@ -205,9 +205,13 @@ where
 
 /// Computes a subexpression of a formula that has too many arrays for one pass. A leaf with the value replaces it.
 #[inline]
-pub fn part<'a, B: Arrays, L: Leaves<'a, B>, E>(b: &B, e: &E, leaves: &L) -> Result<<E::Out as Part<'a, B, L, E>>::Made>
+pub fn part<'a, B: Arrays, L: Leaves<'a, B>, E>(
+    b: &B,
+    e: &E,
+    leaves: &L,
+) -> Result<<E::Out as Precomputed<'a, B, L, E>>::Made>
 where
-    E: Typed<Out: Part<'a, B, L, E>>,
+    E: Typed<Out: Precomputed<'a, B, L, E>>,
 {
     E::Out::compute(b, e, leaves)
 }
@@ -229,7 +233,7 @@ where
     E: Run<'a, B, L> + Typed<Out = T>,
 {
     let takes = |b: &B| b.host_view(target).is_some() || (const { B::FUSES } && b.fused_input(target).is_some());
-    if const { L::Layout::ARRAYS > MOST } || !takes(b) {
+    if const { L::Layout::ARRAYS > MAX_ARRAYS } || !takes(b) {
         return b.formula(e, leaves).map(Some);
     }
     let begun = begin_on(b, T::dtype(), e, leaves)?;

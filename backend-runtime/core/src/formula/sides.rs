@@ -37,36 +37,36 @@ impl<'a, A: ArrayAttributes + Sync, B: Arrays<Array<A::DType> = A>> Leaves<'a, B
 
 /// The node of the only leaf of a formula, an array or a scalar. `V` is the type of the leaf's elements.
 #[derive(Debug)]
-pub struct It<V>(PhantomData<fn() -> V>);
+pub struct OnlyLeaf<V>(PhantomData<fn() -> V>);
 
-impl<V> It<V> {
+impl<V> OnlyLeaf<V> {
     /// Makes the node of the only leaf.
     #[inline(always)]
-    pub const fn new() -> It<V> {
-        It(PhantomData)
+    pub const fn new() -> OnlyLeaf<V> {
+        OnlyLeaf(PhantomData)
     }
 }
 
-impl<V> Clone for It<V> {
+impl<V> Clone for OnlyLeaf<V> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<V> Copy for It<V> {}
+impl<V> Copy for OnlyLeaf<V> {}
 
-impl<V> Default for It<V> {
+impl<V> Default for OnlyLeaf<V> {
     fn default() -> Self {
-        It::new()
+        OnlyLeaf::new()
     }
 }
 
-impl<V: Copy + Valued + 'static> Typed for It<V> {
+impl<V: Copy + Valued + 'static> Typed for OnlyLeaf<V> {
     type Out = V;
     const IS_LEAF: bool = true;
 }
 
-impl<V: Copy + Valued + 'static> Node<V> for It<V> {
+impl<V: Copy + Valued + 'static> Node<V> for OnlyLeaf<V> {
     const PULLS: bool = true;
 
     #[inline(always)]
@@ -81,7 +81,7 @@ impl<V: Copy + Valued + 'static> Node<V> for It<V> {
         *leaves
     }
 
-    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Subexpression> {
         V::IS_ARRAY.then(|| writer.element(0))
     }
 
@@ -89,7 +89,7 @@ impl<V: Copy + Valued + 'static> Node<V> for It<V> {
         V::IS_ARRAY && array == 0
     }
 
-    fn write_pull<W: Writer>(_: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+    fn write_pull<W: Writer>(_: &mut W, g: W::Subexpression, array: usize) -> Option<W::Subexpression> {
         (V::IS_ARRAY && array == 0).then_some(g)
     }
 }
@@ -119,7 +119,7 @@ impl<'a, B: Arrays, T: Element> Alone<'a, B> for Value<T> {
     }
 }
 
-impl<'a, B: Arrays, L: Alone<'a, B, Element = V>, V: Copy + Valued + 'static> Run<'a, B, L> for It<V> {
+impl<'a, B: Arrays, L: Alone<'a, B, Element = V>, V: Copy + Valued + 'static> Run<'a, B, L> for OnlyLeaf<V> {
     fn run(&self, _: &B, leaves: &L) -> Result<V::Val<'a, B>> {
         Ok(leaves.whole())
     }
@@ -173,7 +173,7 @@ macro_rules! side {
                 self.0.pull(&leaves.$at, g, &mut SinkAfter { to, before: $before });
             }
 
-            fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+            fn write<W: Writer>(writer: &mut W) -> Option<W::Subexpression> {
                 X::write(&mut After { writer, before: $before })
             }
 
@@ -185,7 +185,7 @@ macro_rules! side {
                 array.checked_sub($before).is_some_and(X::has)
             }
 
-            fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+            fn write_pull<W: Writer>(writer: &mut W, g: W::Subexpression, array: usize) -> Option<W::Subexpression> {
                 X::write_pull(&mut After { writer, before: $before }, g, array.checked_sub($before)?)
             }
 
@@ -228,25 +228,25 @@ pub(super) struct After<'w, W> {
 }
 
 impl<W: Writer> Writer for After<'_, W> {
-    type Part = W::Part;
+    type Subexpression = W::Subexpression;
 
-    fn element(&mut self, before: usize) -> W::Part {
+    fn element(&mut self, before: usize) -> W::Subexpression {
         self.writer.element(self.before + before)
     }
 
-    fn number(&mut self, dtype: DType) -> W::Part {
+    fn number(&mut self, dtype: DType) -> W::Subexpression {
         self.writer.number(dtype)
     }
 
-    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[W::Part]) -> W::Part {
+    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[W::Subexpression]) -> W::Subexpression {
         self.writer.call::<F>(of, out, operands)
     }
 
-    fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[W::Part]) -> Option<W::Part> {
+    fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[W::Subexpression]) -> Option<W::Subexpression> {
         self.writer.pull::<F>(k, of, parts)
     }
 
-    fn sum(&mut self, a: W::Part, b: W::Part) -> W::Part {
+    fn sum(&mut self, a: W::Subexpression, b: W::Subexpression) -> W::Subexpression {
         self.writer.sum(a, b)
     }
 }

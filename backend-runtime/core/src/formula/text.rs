@@ -86,7 +86,7 @@ impl<L, E: Node<L>> Node<L> for Named<E> {
         self.tree.pull(leaves, g, to);
     }
 
-    fn write<W: Writer>(writer: &mut W) -> Option<W::Part> {
+    fn write<W: Writer>(writer: &mut W) -> Option<W::Subexpression> {
         E::write(writer)
     }
 
@@ -98,7 +98,7 @@ impl<L, E: Node<L>> Node<L> for Named<E> {
         E::has(array)
     }
 
-    fn write_pull<W: Writer>(writer: &mut W, g: W::Part, array: usize) -> Option<W::Part> {
+    fn write_pull<W: Writer>(writer: &mut W, g: W::Subexpression, array: usize) -> Option<W::Subexpression> {
         E::write_pull(writer, g, array)
     }
 
@@ -135,7 +135,7 @@ pub fn numbers<L: Layout, E: Node<L::Elements>>(e: &E, scalars: &L::Scalars) -> 
 }
 
 /// A subexpression as text, and the precedence of its outermost operator.
-struct Part {
+struct SubexpressionText {
     text: String,
     power: u8,
 }
@@ -144,7 +144,7 @@ struct Part {
 const CLOSED: u8 = 20;
 const PREFIX: u8 = 9;
 
-impl Part {
+impl SubexpressionText {
     /// Returns the text, in parentheses if its outermost operator has a lower precedence than `power`.
     fn within(&self, power: u8) -> String {
         if self.power < power { format!("({})", self.text) } else { self.text.clone() }
@@ -176,18 +176,18 @@ const OPERATORS: &[(&str, &str, u8)] = &[
 fn words(steps: &Steps, numbers: &Numbers) -> Cow<'static, str> {
     let mut numbers = numbers.texts().into_iter();
     let mut next = || numbers.next().unwrap_or_else(|| "..".into());
-    let mut parts: Vec<Part> = Vec::with_capacity(steps.steps.len());
+    let mut parts: Vec<SubexpressionText> = Vec::with_capacity(steps.steps.len());
     for step in &steps.steps {
         let part = match step {
-            Step::Element(before) => Part { text: format!("x{before}"), power: CLOSED },
+            Step::Element(before) => SubexpressionText { text: format!("x{before}"), power: CLOSED },
             Step::Number(_) => {
                 let text = next();
                 let power = if text.starts_with('-') { PREFIX } else { CLOSED };
-                Part { text, power }
+                SubexpressionText { text, power }
             }
             Step::Call { row, gradient: None, operands, .. } => {
                 let params: String = row.params.iter().map(|_| format!(", {}", next())).collect();
-                let operands: Vec<&Part> = operands.iter().map(|&operand| &parts[operand]).collect();
+                let operands: Vec<&SubexpressionText> = operands.iter().map(|&operand| &parts[operand]).collect();
                 call_text(row.name, &operands, &params)
             }
             Step::Call { .. } | Step::Sum(..) => return Cow::Borrowed(FORMULA),
@@ -198,24 +198,24 @@ fn words(steps: &Steps, numbers: &Numbers) -> Cow<'static, str> {
 }
 
 /// Writes an op and its operands as text: with the op's operator if it has one, and otherwise as a call.
-fn call_text(name: &str, operands: &[&Part], params: &str) -> Part {
+fn call_text(name: &str, operands: &[&SubexpressionText], params: &str) -> SubexpressionText {
     let sign = match name {
         "negative" => Some("-"),
         "bitwise_invert" => Some("!"),
         _ => None,
     };
     match (operands, sign, OPERATORS.iter().find(|(known, ..)| *known == name)) {
-        ([x], Some(sign), _) => Part { text: format!("{sign}{}", x.within(PREFIX)), power: PREFIX },
+        ([x], Some(sign), _) => SubexpressionText { text: format!("{sign}{}", x.within(PREFIX)), power: PREFIX },
         ([x, y], _, Some((_, operator, power))) => {
             // `**` is right-associative, comparisons do not chain, and all other operators are left-associative
             let is_power = *operator == "**";
             let left = power + u8::from(is_power || *power == 2);
             let right = power + u8::from(!is_power);
-            Part { text: format!("{}{operator}{}", x.within(left), y.within(right)), power: *power }
+            SubexpressionText { text: format!("{}{operator}{}", x.within(left), y.within(right)), power: *power }
         }
         _ => {
             let operands: Vec<&str> = operands.iter().map(|part| part.text.as_str()).collect();
-            Part { text: format!("{name}({}{params})", operands.join(", ")), power: CLOSED }
+            SubexpressionText { text: format!("{name}({}{params})", operands.join(", ")), power: CLOSED }
         }
     }
 }

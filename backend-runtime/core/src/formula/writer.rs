@@ -7,24 +7,29 @@ use crate::{DType, EachSource, Element, entry::Row, raw::RawElement};
 /// Visits the nodes of a formula. The operands of an op are visited before the op.
 pub trait Writer {
     /// Representation of a visited subexpression, for example its text.
-    type Part: Clone;
+    type Subexpression: Clone;
 
     /// Visits a leaf that is an array. `before` is the number of arrays before it in the list of leaves.
-    fn element(&mut self, before: usize) -> Self::Part;
+    fn element(&mut self, before: usize) -> Self::Subexpression;
 
     /// Visits a number of this dtype.
-    fn number(&mut self, dtype: DType) -> Self::Part;
+    fn number(&mut self, dtype: DType) -> Self::Subexpression;
 
     /// Visits an op, applied to these operands. `of` is the dtype of the first operand, and `out` is the dtype of the
     /// result.
-    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[Self::Part]) -> Self::Part;
+    fn call<F: EachSource>(&mut self, of: DType, out: DType, operands: &[Self::Subexpression]) -> Self::Subexpression;
 
     /// Visits the gradient of an op with respect to its operand `k`. `of` is the op's dtype. `parts` are the operands,
     /// the result, and the gradient of the result. Returns `None` if the op has no expression for this gradient.
-    fn pull<F: EachSource>(&mut self, k: usize, of: DType, parts: &[Self::Part]) -> Option<Self::Part>;
+    fn pull<F: EachSource>(
+        &mut self,
+        k: usize,
+        of: DType,
+        parts: &[Self::Subexpression],
+    ) -> Option<Self::Subexpression>;
 
     /// Visits the sum of two subexpressions.
-    fn sum(&mut self, a: Self::Part, b: Self::Part) -> Self::Part;
+    fn sum(&mut self, a: Self::Subexpression, b: Self::Subexpression) -> Self::Subexpression;
 }
 
 /// The constants of [`EachSource`] of one op, as data.
@@ -111,7 +116,7 @@ impl Steps {
 }
 
 impl Writer for Steps {
-    type Part = usize;
+    type Subexpression = usize;
 
     fn element(&mut self, before: usize) -> usize {
         self.push(Step::Element(before))

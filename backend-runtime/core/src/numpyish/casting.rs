@@ -2,7 +2,7 @@
 
 use super::{
     NdArray, Numpyish, OpContext, Operand, copy as copying, elementwise,
-    kernel::{Kernel, Loop, MOST},
+    kernel::{Kernel, Loop, MAX_OPERANDS},
     raw::{RawArray, View},
     simd::{SETS, versions},
 };
@@ -66,7 +66,7 @@ const fn kernel(from: DType, to: DType) -> Kernel {
     Kernel {
         name: "astype",
         operands: 1,
-        inputs: [from; MOST],
+        inputs: [from; MAX_OPERANDS],
         output: to,
         scalar_forms: false,
         loops: [LOOP; SETS],
@@ -103,7 +103,7 @@ impl Cast {
 
 /// # Safety
 /// The conditions of [`Loop`] hold.
-unsafe fn cast_loop(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
+unsafe fn cast_loop(op: *const u8, x: &[*const u8; MAX_OPERANDS], _: u8, out: *mut u8, n: usize) {
     // SAFETY: the op of this loop is a `Cast`, and the caller guarantees `n` elements of its dtypes.
     unsafe { cast(*op.cast::<Cast>(), x[0], out, n) }
 }

@@ -3,7 +3,7 @@
 
 use super::{
     NdArray,
-    kernel::{Kernel, Loop, MOST},
+    kernel::{Kernel, Loop, MAX_OPERANDS},
     raw::{HostView, RawArray, View},
     run,
     simd::SETS,
@@ -27,7 +27,14 @@ pub unsafe fn over<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
 ) -> Result<NdArray<T>> {
     let op = Op::<L, E> { tree: *e, scalars };
     // SAFETY: the kernel belongs to this formula, and the caller guarantees the views.
-    unsafe { T::numpyish_run(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), crate::At::default()) }
+    unsafe {
+        T::numpyish_run(
+            FormulaKernel::<L, E, T>::KERNEL,
+            ptr::from_ref(&op).cast(),
+            views.as_slice(),
+            crate::At::default(),
+        )
+    }
 }
 
 /// Like [`over`], but writes the result to `out`, which may share memory with arrays of the formula. Returns false, and
@@ -46,7 +53,7 @@ pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
 ) -> bool {
     let op = Op::<L, E> { tree: *e, scalars };
     // SAFETY: the kernel belongs to this formula, and the caller guarantees the other conditions.
-    unsafe { run::run_over(Of::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
+    unsafe { run::run_over(FormulaKernel::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
 }
 
 /// Calls `of` with a `Source` that computes the elements of the formula when they are read.
@@ -60,7 +67,7 @@ pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Eleme
     of: &dyn Fn(Source<'_>) -> Result<RawArray>,
 ) -> Result<RawArray> {
     let op = Op::<L, E> { tree: *e, scalars };
-    let kernel = Of::<L, E, T>::KERNEL;
+    let kernel = FormulaKernel::<L, E, T>::KERNEL;
     // SAFETY: the kernel belongs to this formula, whose op outlives the call, and the caller guarantees the views.
     unsafe {
         let op = ptr::from_ref(&op).cast();
@@ -68,16 +75,16 @@ pub unsafe fn reduced<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Eleme
     }
 }
 
-/// Views of the arrays of a formula: at most `MOST`.
+/// Views of the arrays of a formula: at most `MAX_OPERANDS`.
 pub struct Views<'a> {
-    views: [MaybeUninit<View<'a>>; MOST],
+    views: [MaybeUninit<View<'a>>; MAX_OPERANDS],
     count: usize,
 }
 
 impl Default for Views<'_> {
     #[inline]
     fn default() -> Self {
-        Views { views: [const { MaybeUninit::uninit() }; MOST], count: 0 }
+        Views { views: [const { MaybeUninit::uninit() }; MAX_OPERANDS], count: 0 }
     }
 }
 
@@ -104,12 +111,12 @@ struct Op<L: Layout, E> {
 
 /// Holds the kernel of the formula `E`. The layout `L` describes the dtypes of its leaves, which are the formula's
 /// arrays and scalars.
-struct Of<L, E, T>(PhantomData<(L, E, T)>);
+struct FormulaKernel<L, E, T>(PhantomData<(L, E, T)>);
 
-impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> Of<L, E, T> {
+impl<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element> FormulaKernel<L, E, T> {
     const KERNEL: &'static Kernel = &Kernel {
         name: formula::NAME,
-        // there is no check against `MOST`: a formula with more arrays is computed in several parts, but this
+        // there is no check against `MAX_OPERANDS`: a formula with more arrays is computed in several parts, but this
         // constant is also compiled for the type of the whole formula
         operands: L::ARRAYS as u8,
         inputs: L::DTYPES,
@@ -140,7 +147,7 @@ const BLOCK: usize = 256;
 /// # Safety
 /// Every array in `bound` has as many elements as `out`.
 #[inline(always)]
-unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+unsafe fn loop_body<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
     e: E,
     bound: L::Bound,
     out: &mut [MaybeUninit<T>],
@@ -184,16 +191,16 @@ unsafe fn text<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
 macro_rules! loop_version {
     ($(#[$feature:meta])* $name:ident, $inner:ident) => {
         /// # Safety
-        /// The conditions of [`text`] hold.
+        /// The conditions of [`loop_body`] hold.
         $(#[$feature])*
         #[inline(never)]
         unsafe fn $inner<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
             op: &Op<L, E>,
-            x: &[*const u8; MOST],
+            x: &[*const u8; MAX_OPERANDS],
             out: &mut [MaybeUninit<T>],
         ) {
             // SAFETY: the caller guarantees the elements of every array.
-            unsafe { text::<L, E, T>(op.tree, L::bind(x, 0, &op.scalars), out) }
+            unsafe { loop_body::<L, E, T>(op.tree, L::bind(x, 0, &op.scalars), out) }
         }
 
         /// # Safety
@@ -201,7 +208,7 @@ macro_rules! loop_version {
         $(#[$feature])*
         unsafe fn $name<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
             op: *const u8,
-            x: &[*const u8; MOST],
+            x: &[*const u8; MAX_OPERANDS],
             _scalars: u8,
             out: *mut u8,
             n: usize,

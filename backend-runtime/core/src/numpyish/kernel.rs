@@ -15,7 +15,7 @@ use super::{
 use crate::{DType, DTypeKind, Each, EachOf, EachSource, Element, Elements, scalar::needs_range_reduction};
 use std::{hint::assert_unchecked, marker::PhantomData, mem::MaybeUninit};
 
-pub use super::signature::{Loop, MOST};
+pub use super::signature::{Loop, MAX_OPERANDS};
 
 /// Maximum number of operands of an op.
 const OPERANDS: usize = 3;
@@ -27,7 +27,7 @@ pub struct Kernel {
     /// Number of operands.
     pub(super) operands: u8,
     /// Dtype of each operand.
-    pub(super) inputs: [DType; MOST],
+    pub(super) inputs: [DType; MAX_OPERANDS],
     /// Dtype of the result.
     pub(super) output: DType,
     /// True if the loops also accept scalar operands, in the combinations for which [`has_form`] is true. Other loops
@@ -159,19 +159,19 @@ pub fn kernel<const N: usize, T: Element, F: Each<N, T> + EachSource>() -> &'sta
     if const { is_one_of(T::DTYPE, F::TABLED) } {
         match F::table() {
             Some(table) => get(&table.kernels, T::DTYPE, N),
-            // does not fall back to `Of::KERNEL`: naming this constant would compile the kernel here, although the
-            // table has it
+            // does not fall back to `OpKernel::KERNEL`: naming this constant would compile the kernel here, although
+            // the table has it
             None => no_table(),
         }
     } else {
-        Of::<N, T, F>::KERNEL.kernel
+        OpKernel::<N, T, F>::KERNEL.kernel
     }
 }
 
 /// The kernel of the op `F` over `N` operands of `T`.
-pub struct Of<const N: usize, T, F>(PhantomData<(T, F)>);
+pub struct OpKernel<const N: usize, T, F>(PhantomData<(T, F)>);
 
-impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
+impl<const N: usize, T: Element, F: Each<N, T> + EachSource> OpKernel<N, T, F> {
     const NEEDS_RANGE_REDUCTION: bool = N == 1
         && match T::DTYPE.kind() {
             DTypeKind::Complex => F::NEEDS_RANGE_REDUCTION_COMPLEX,
@@ -214,7 +214,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + EachSource> Of<N, T, F> {
     const LOOPS: &'static Kernel = &Kernel {
         name: F::NAME,
         operands: N as u8,
-        inputs: [T::DTYPE; MOST],
+        inputs: [T::DTYPE; MAX_OPERANDS],
         output: F::Out::DTYPE,
         scalar_forms: Self::SCALAR_FORMS,
         // loops for blocks with large arguments need not be the fastest, because these blocks are rare
@@ -236,7 +236,7 @@ impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Wide
         &Kernel {
             name: F::NAME,
             operands: N as u8,
-            inputs: [T::DTYPE; MOST],
+            inputs: [T::DTYPE; MAX_OPERANDS],
             output: <F as Each<N, T>>::Out::DTYPE,
             scalar_forms: false,
             loops: [Self::run; SETS],
@@ -245,10 +245,10 @@ impl<const N: usize, T: Element, F: Each<N, T> + Each<N, f32> + EachSource> Wide
     };
 
     /// A [`Loop`] that accepts no scalars.
-    unsafe fn run(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
+    unsafe fn run(op: *const u8, x: &[*const u8; MAX_OPERANDS], _: u8, out: *mut u8, n: usize) {
         let output = <F as Each<N, T>>::Out::DTYPE;
         // SAFETY: the caller guarantees the conditions of a loop, and the kernel belongs to the op over `f32`.
-        unsafe { widened(Of::<N, f32, F>::LOOPS, T::DTYPE, output, op, x, out, n) };
+        unsafe { widened(OpKernel::<N, f32, F>::LOOPS, T::DTYPE, output, op, x, out, n) };
     }
 }
 
@@ -266,7 +266,7 @@ unsafe fn widened(
     dtype: DType,
     output: DType,
     op: *const u8,
-    x: &[*const u8; MOST],
+    x: &[*const u8; MAX_OPERANDS],
     out: *mut u8,
     n: usize,
 ) {
@@ -295,9 +295,9 @@ unsafe fn widened(
     }
 }
 
-/// Pads the dtypes of an op's operands to `MOST` entries. The padding is never read.
-const fn padded(of: [DType; OPERANDS]) -> [DType; MOST] {
-    let mut all = [of[0]; MOST];
+/// Pads the dtypes of an op's operands to `MAX_OPERANDS` entries. The padding is never read.
+const fn padded(of: [DType; OPERANDS]) -> [DType; MAX_OPERANDS] {
+    let mut all = [of[0]; MAX_OPERANDS];
     let mut i = 0;
     while i < OPERANDS {
         all[i] = of[i];
@@ -367,7 +367,7 @@ versions! {
     /// The [`Loop`] over operands with the dtypes of `X`. It accepts no scalars.
     unsafe fn tuples[X: Elements, F: EachOf<X> + EachSource][X, F](
         op: *const u8,
-        x: &[*const u8; MOST],
+        x: &[*const u8; MAX_OPERANDS],
         _scalars: u8,
         out: *mut u8,
         n: usize,
@@ -403,7 +403,7 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
 
 #[cfg(not(target_arch = "x86_64"))]
 const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(_: bool) -> [Loop; SETS] {
-    [text::<N, T, F, NEAR>; SETS]
+    [loop_body::<N, T, F, NEAR>; SETS]
 }
 
 /// The loop body, inlined into the loops of all instruction sets. It contains no closures, because these would be
@@ -412,9 +412,9 @@ const fn loops<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
 /// # Safety
 /// The conditions of [`Loop`] hold. If `NEAR`, no element of the first operand needs range reduction.
 #[inline(always)]
-unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(
+unsafe fn loop_body<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool>(
     op: *const u8,
-    x: &[*const u8; MOST],
+    x: &[*const u8; MAX_OPERANDS],
     scalars: u8,
     out: *mut u8,
     n: usize,
@@ -425,7 +425,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
         let out = out.cast::<F::Out>();
         let (p, q, r) = (x[0].cast::<T>(), x[1].cast::<T>(), x[2].cast::<T>());
         let mut i = 0;
-        if const { Of::<N, T, F>::SCALAR_FORMS } && scalars != 0 {
+        if const { OpKernel::<N, T, F>::SCALAR_FORMS } && scalars != 0 {
             if const { N == 3 } {
                 let (q, r) = (*q, *r);
                 while i < n {
@@ -454,12 +454,12 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
             } else {
                 elements::<N, T, F, NEAR, NOT_CHOSEN>(op, x, out, n);
             }
-        } else if const { Of::<N, T, F>::LOOKS_FOR != NOTHING } {
+        } else if const { OpKernel::<N, T, F>::LOOKS_FOR != NOTHING } {
             while i < n {
                 let len = SIGNS.min(n - i);
                 let mut all = true;
                 for k in 0..len {
-                    all &= match const { Of::<N, T, F>::LOOKS_FOR } {
+                    all &= match const { OpKernel::<N, T, F>::LOOKS_FOR } {
                         ABOVE_0 => is_positive_normal(*p.add(i + k)),
                         _ => is_within(*p.add(i + k), F::CHEAP_WITHIN),
                     };
@@ -473,7 +473,7 @@ unsafe fn text<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEA
                     x[2] = r.add(i);
                 }
                 if all {
-                    if const { Of::<N, T, F>::LOOKS_FOR == ABOVE_0 } {
+                    if const { OpKernel::<N, T, F>::LOOKS_FOR == ABOVE_0 } {
                         elements::<N, T, F, NEAR, ABOVE_0>(op, x, out, len);
                     } else {
                         elements::<N, T, F, NEAR, WITHIN>(op, x, out, len);
@@ -506,7 +506,7 @@ const SIGNS: usize = 128;
 /// The loop over slices. `KNOWN` is one of the constants above, and says which fact the loop may assume.
 ///
 /// # Safety
-/// The conditions of [`text`] hold, and the fact that `KNOWN` stands for is true.
+/// The conditions of [`loop_body`] hold, and the fact that `KNOWN` stands for is true.
 #[inline(always)]
 unsafe fn elements<const N: usize, T: Element, F: Each<N, T> + EachSource, const NEAR: bool, const KNOWN: u8>(
     op: &F,
@@ -565,13 +565,13 @@ macro_rules! loop_version {
         #[cfg(target_arch = "x86_64")]
         unsafe fn $name<const N: usize, T: Element, F: Each<N, T> + EachSource $(, const $near: bool)?>(
             op: *const u8,
-            x: &[*const u8; MOST],
+            x: &[*const u8; MAX_OPERANDS],
             scalars: u8,
             out: *mut u8,
             n: usize,
         ) {
             // SAFETY: the caller guarantees the conditions of the loop body.
-            unsafe { text::<N, T, F, { loop_version!(@near $($near)?) }>(op, x, scalars, out, n) }
+            unsafe { loop_body::<N, T, F, { loop_version!(@near $($near)?) }>(op, x, scalars, out, n) }
         }
     };
     (@near) => { false };
@@ -592,7 +592,7 @@ loop_version!(
 /// The addresses that all tasks of one kernel call share.
 pub(super) struct Pointers {
     pub op: *const u8,
-    pub x: [*const u8; MOST],
+    pub x: [*const u8; MAX_OPERANDS],
     pub out: *mut u8,
 }
 
@@ -601,7 +601,12 @@ unsafe impl Sync for Pointers {}
 
 /// Advances the addresses of the operands by `by` elements. The addresses of scalars are unchanged.
 #[inline]
-pub(super) fn advanced(kernel: &Kernel, mut x: [*const u8; MOST], scalars: u8, by: usize) -> [*const u8; MOST] {
+pub(super) fn advanced(
+    kernel: &Kernel,
+    mut x: [*const u8; MAX_OPERANDS],
+    scalars: u8,
+    by: usize,
+) -> [*const u8; MAX_OPERANDS] {
     for (i, x) in x.iter_mut().enumerate() {
         if scalars >> i & 1 == 0 {
             *x = x.wrapping_add(by * kernel.inputs[i].size());
@@ -622,7 +627,14 @@ const LOOKED_AT: usize = 1 << 10;
 /// # Safety
 /// The conditions of a [`Loop`] of this kernel hold.
 #[inline]
-pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+pub unsafe fn stretch(
+    kernel: &Kernel,
+    op: *const u8,
+    x: [*const u8; MAX_OPERANDS],
+    scalars: u8,
+    out: *mut u8,
+    n: usize,
+) {
     // SAFETY: the caller guarantees the conditions of the loop.
     unsafe {
         if kernel.is_direct(scalars) {
@@ -638,7 +650,7 @@ pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scal
 /// Like [`stretch`], but checks for each block whether an argument needs range reduction, to select the block's loop.
 /// No operand is a scalar.
 #[inline(never)]
-unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *mut u8, n: usize) {
+unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MAX_OPERANDS], out: *mut u8, n: usize) {
     for done in (0..n).step_by(LOOKED_AT) {
         let (here, len) = (advanced(kernel, x, 0, done), LOOKED_AT.min(n - done));
         // SAFETY: the block lies in the stretch.
@@ -651,7 +663,7 @@ unsafe fn looked_at(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], out: *
 pub(super) unsafe fn stretch_over(
     kernel: &Kernel,
     op: *const u8,
-    x: [*const u8; MOST],
+    x: [*const u8; MAX_OPERANDS],
     scalars: u8,
     over: u8,
     out: *mut u8,
@@ -678,7 +690,7 @@ const COPIED: usize = 1 << 13;
 unsafe fn in_place(
     kernel: &Kernel,
     op: *const u8,
-    x: [*const u8; MOST],
+    x: [*const u8; MAX_OPERANDS],
     scalars: u8,
     over: u8,
     out: *mut u8,
@@ -711,13 +723,13 @@ unsafe fn in_place(
 pub(super) unsafe fn blocks(
     kernel: &Kernel,
     op: *const u8,
-    mut x: [*const u8; MOST],
+    mut x: [*const u8; MAX_OPERANDS],
     scalars: u8,
     over: u8,
     out: *mut u8,
     n: usize,
 ) {
-    let mut written = [const { MaybeUninit::<[u128; BLOCK]>::uninit() }; MOST];
+    let mut written = [const { MaybeUninit::<[u128; BLOCK]>::uninit() }; MAX_OPERANDS];
     for (i, written) in written.iter_mut().enumerate() {
         if scalars >> i & 1 == 1 {
             let to = written.as_mut_ptr().cast::<u8>();

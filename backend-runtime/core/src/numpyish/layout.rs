@@ -86,7 +86,7 @@ pub type NewLaneFn<'f> = dyn Fn() -> Result<LaneFn<'f>> + Sync + 'f;
 
 /// Dtype and length of the lanes that a function writes.
 #[derive(Clone, Copy)]
-pub struct Lanes {
+pub struct LaneFormat {
     /// Dtype of the elements.
     pub dtype: DType,
     /// Number of elements of each lane.
@@ -103,7 +103,7 @@ pub unsafe fn map_lanes<'f>(
     op: &'static str,
     x: View<'_>,
     axis: usize,
-    out: Lanes,
+    out: LaneFormat,
     grain: usize,
     new: &'f NewLaneFn<'f>,
 ) -> Result<RawArray> {
@@ -348,7 +348,7 @@ mod tests {
                             Ok(())
                         }))
                     };
-                    let out = Lanes { dtype: DType::Float64, len: len + 1 };
+                    let out = LaneFormat { dtype: DType::Float64, len: len + 1 };
                     // SAFETY: the function accesses lanes of these lengths.
                     let y = unsafe { map_lanes("test", view(&a), axis, out, 16, &doubled) };
                     let y: NdArray<f64> = typed(y).unwrap();
@@ -399,8 +399,10 @@ mod tests {
                 }))
             };
             // SAFETY: the function accesses lanes of these lengths.
-            typed(unsafe { map_lanes("test", view(&none), axis, Lanes { dtype: DType::Float32, len: 2 }, 1, &new) })
-                .unwrap()
+            typed(unsafe {
+                map_lanes("test", view(&none), axis, LaneFormat { dtype: DType::Float32, len: 2 }, 1, &new)
+            })
+            .unwrap()
         };
         assert_eq!(padded(0), ArrayD::from_elem(IxDyn(&[2, 3]), 1.0));
         assert_eq!(padded(1).shape(), [0, 2]);

@@ -11,19 +11,19 @@
 //! estimates lead to a different result. The loop uses the instruction for this number, and for infinity, negative
 //! numbers, NaN, and numbers so small that `x - g g` would lose digits. The roots of 0 and -0 are 0 and -0.
 
-use super::signature::MOST;
+use super::signature::MAX_OPERANDS;
 use std::arch::x86_64 as arch;
 
 /// Minimum biased exponents of a float64 and of a float32 number `x` for which `x - g g` loses no digits.
-const LEAST_64: u64 = 100;
-const LEAST_32: u32 = 50;
+const MIN_EXPONENT_64: u64 = 100;
+const MIN_EXPONENT_32: u32 = 50;
 
 /// A [`Loop`](super::signature::Loop) that computes square roots of float64 numbers.
 ///
 /// # Safety
 /// The conditions of a `Loop` without scalars hold, and the processor has AVX-512.
 #[target_feature(enable = "avx512f")]
-pub unsafe fn float64(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
+pub unsafe fn float64(_: *const u8, x: &[*const u8; MAX_OPERANDS], _: u8, out: *mut u8, n: usize) {
     const LANES: usize = 8;
     let (x, out) = (x[0].cast::<f64>(), out.cast::<f64>());
     let whole = n / LANES * LANES;
@@ -45,7 +45,7 @@ pub unsafe fn float64(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, 
 /// # Safety
 /// The conditions of a `Loop` without scalars hold, and the processor has AVX-512.
 #[target_feature(enable = "avx512f")]
-pub unsafe fn float32(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
+pub unsafe fn float32(_: *const u8, x: &[*const u8; MAX_OPERANDS], _: u8, out: *mut u8, n: usize) {
     const LANES: usize = 16;
     let (x, out) = (x[0].cast::<f32>(), out.cast::<f32>());
     let whole = n / LANES * LANES;
@@ -65,12 +65,12 @@ pub unsafe fn float32(_: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, 
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn roots_64(x: arch::__m512d) -> arch::__m512d {
-    const LEAST: i64 = (LEAST_64 << (f64::MANTISSA_DIGITS - 1)) as i64;
+    const MIN_BITS: i64 = (MIN_EXPONENT_64 << (f64::MANTISSA_DIGITS - 1)) as i64;
     const INFINITY: i64 = f64::INFINITY.to_bits() as i64;
     const SIGNIFICAND: i64 = (1 << (f64::MANTISSA_DIGITS - 1)) - 1;
     let bits = arch::_mm512_castpd_si512(x);
-    let above = arch::_mm512_sub_epi64(bits, arch::_mm512_set1_epi64(LEAST));
-    let outside = arch::_mm512_cmpge_epu64_mask(above, arch::_mm512_set1_epi64(INFINITY - LEAST));
+    let above = arch::_mm512_sub_epi64(bits, arch::_mm512_set1_epi64(MIN_BITS));
+    let outside = arch::_mm512_cmpge_epu64_mask(above, arch::_mm512_set1_epi64(INFINITY - MIN_BITS));
     let not_0 = arch::_mm512_test_epi64_mask(bits, arch::_mm512_set1_epi64(i64::MAX));
     let significands = arch::_mm512_and_si512(bits, arch::_mm512_set1_epi64(SIGNIFICAND));
     let after_a_power = arch::_mm512_cmpeq_epi64_mask(significands, arch::_mm512_set1_epi64(1));
@@ -93,11 +93,11 @@ fn roots_64(x: arch::__m512d) -> arch::__m512d {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn roots_32(x: arch::__m512) -> arch::__m512 {
-    const LEAST: i32 = (LEAST_32 << (f32::MANTISSA_DIGITS - 1)) as i32;
+    const MIN_BITS: i32 = (MIN_EXPONENT_32 << (f32::MANTISSA_DIGITS - 1)) as i32;
     const INFINITY: i32 = f32::INFINITY.to_bits() as i32;
     let bits = arch::_mm512_castps_si512(x);
-    let above = arch::_mm512_sub_epi32(bits, arch::_mm512_set1_epi32(LEAST));
-    let outside = arch::_mm512_cmpge_epu32_mask(above, arch::_mm512_set1_epi32(INFINITY - LEAST));
+    let above = arch::_mm512_sub_epi32(bits, arch::_mm512_set1_epi32(MIN_BITS));
+    let outside = arch::_mm512_cmpge_epu32_mask(above, arch::_mm512_set1_epi32(INFINITY - MIN_BITS));
     let not_0 = arch::_mm512_test_epi32_mask(bits, arch::_mm512_set1_epi32(i32::MAX));
     if outside & not_0 != 0 {
         return arch::_mm512_sqrt_ps(x);
@@ -249,14 +249,14 @@ mod tests {
     unsafe fn all_64(x: &[f64]) -> Vec<f64> {
         let mut out = vec![f64::NAN; x.len()];
         // SAFETY: both slices have the same length, and the caller guarantees AVX-512.
-        unsafe { float64(std::ptr::null(), &[x.as_ptr().cast(); MOST], 0, out.as_mut_ptr().cast(), x.len()) };
+        unsafe { float64(std::ptr::null(), &[x.as_ptr().cast(); MAX_OPERANDS], 0, out.as_mut_ptr().cast(), x.len()) };
         out
     }
 
     unsafe fn all_32(x: &[f32]) -> Vec<f32> {
         let mut out = vec![f32::NAN; x.len()];
         // SAFETY: both slices have the same length, and the caller guarantees AVX-512.
-        unsafe { float32(std::ptr::null(), &[x.as_ptr().cast(); MOST], 0, out.as_mut_ptr().cast(), x.len()) };
+        unsafe { float32(std::ptr::null(), &[x.as_ptr().cast(); MAX_OPERANDS], 0, out.as_mut_ptr().cast(), x.len()) };
         out
     }
 
@@ -269,15 +269,15 @@ mod tests {
         let limits =
             [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, f64::MAX, 5e-324];
         let mut x = limits.to_vec();
-        x.extend([-1, 0, 1].map(|off| f64::from_bits((LEAST_64 << 52).wrapping_add_signed(off))));
+        x.extend([-1, 0, 1].map(|off| f64::from_bits((MIN_EXPONENT_64 << 52).wrapping_add_signed(off))));
         x.extend(words(1, 2000).map(|w| f64::from_bits(u64::from(w[0]) << 32 | u64::from(w[1]))));
         // numbers for which the loop does not use the square-root instruction
-        let exponents = LEAST_64 + 1..2046;
+        let exponents = MIN_EXPONENT_64 + 1..2046;
         x.extend(exponents.zip(words(2, 2000)).map(|(e, w)| f64::from_bits(e << 52 | u64::from(w[0]) << 20)));
         let mut narrow: Vec<f32> = limits.map(|x| x as f32).to_vec();
-        narrow.extend([-1, 0, 1].map(|off| f32::from_bits((LEAST_32 << 23).wrapping_add_signed(off))));
+        narrow.extend([-1, 0, 1].map(|off| f32::from_bits((MIN_EXPONENT_32 << 23).wrapping_add_signed(off))));
         narrow.extend(words(3, 2000).map(|w| f32::from_bits(w[0])));
-        let exponents = (LEAST_32 + 1..254).cycle();
+        let exponents = (MIN_EXPONENT_32 + 1..254).cycle();
         narrow.extend(exponents.zip(words(4, 2000)).map(|(e, w)| f32::from_bits(e << 23 | w[0] >> 9)));
         for len in (0..40).chain([1000, 2000]) {
             for from in [0, 7, x.len() - len] {

@@ -3,12 +3,12 @@
 
 use super::{
     buffer::Buffer,
-    kernel::{Kernel, MOST, Pointers, advanced, blocks, stretch, stretch_over},
+    kernel::{Kernel, MAX_OPERANDS, Pointers, advanced, blocks, stretch, stretch_over},
     parallel,
     raw::{RawArray, View},
     simd::set,
     stream,
-    walk::{self, Part},
+    walk::{self, OperandRow},
 };
 use crate::{Result, rules};
 
@@ -20,7 +20,7 @@ fn chosen(bytes: usize) -> Stretch {
 }
 
 /// A function with the signature of [`stretch`]. It computes a stretch, in which every operand is a slice or a scalar.
-type Stretch = unsafe fn(&Kernel, *const u8, [*const u8; MOST], u8, *mut u8, usize);
+type Stretch = unsafe fn(&Kernel, *const u8, [*const u8; MAX_OPERANDS], u8, *mut u8, usize);
 
 /// The elements and the layout of a result of [`run`].
 pub enum Computed {
@@ -42,7 +42,7 @@ const SMALL: usize = 1 << 14;
 
 /// Operands that are scalars or arrays in C order. All arrays have the same shape.
 pub struct Aligned {
-    x: [*const u8; MOST],
+    x: [*const u8; MAX_OPERANDS],
     scalars: u8,
     /// Index of the operand whose shape the result has.
     pub lead: usize,
@@ -53,7 +53,7 @@ pub struct Aligned {
 /// Returns the operands as `Aligned`, or `None` if an array is not in C order or two arrays differ in shape.
 #[inline(always)]
 pub fn aligned(operands: &[View<'_>]) -> Option<Aligned> {
-    let mut x = [std::ptr::null(); MOST];
+    let mut x = [std::ptr::null(); MAX_OPERANDS];
     let (mut scalars, mut lead, mut n) = (0_u8, usize::MAX, 1);
     for (i, operand) in operands.iter().enumerate() {
         x[i] = operand.start;
@@ -138,7 +138,7 @@ fn c_order_len(x: &View<'_>) -> usize {
 /// in shape.
 #[inline(never)]
 unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Result<Computed> {
-    let mut x = [std::ptr::null(); MOST];
+    let mut x = [std::ptr::null(); MAX_OPERANDS];
     let mut scalars = 0;
     for (i, operand) in operands.iter().enumerate() {
         x[i] = operand.start;
@@ -161,9 +161,9 @@ unsafe fn run_other(kernel: &Kernel, op: *const u8, operands: &[View<'_>]) -> Re
     let most = operands.iter().map(View::len).max().unwrap_or(0);
     let stretch =
         chosen(most * kernel.output.size() + operands.iter().map(|o| o.len() * o.dtype.size()).sum::<usize>());
-    let compute = |parts: &[Part], out: *mut u8, n: usize| {
+    let compute = |parts: &[OperandRow], out: *mut u8, n: usize| {
         let all = &all;
-        let mut x = [std::ptr::null(); MOST];
+        let mut x = [std::ptr::null(); MAX_OPERANDS];
         let mut scalars = 0;
         for (i, part) in parts.iter().enumerate() {
             x[i] = part.start;
@@ -193,7 +193,7 @@ fn is_dense(x: &View<'_>) -> bool {
 
 /// Runs a kernel over scalars and arrays. All arrays have the same memory layout.
 #[inline(never)]
-unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, n: usize) -> Result<Buffer> {
+unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MAX_OPERANDS], scalars: u8, n: usize) -> Result<Buffer> {
     let buffer = Buffer::new(kernel.name, n, kernel.output)?;
     // SAFETY: the caller guarantees the op and the operands, and no operand overlaps the buffer, because it is new.
     unsafe { alike_into(kernel, op, x, scalars, 0, n, buffer.start()) };
@@ -205,7 +205,7 @@ unsafe fn alike(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u
 unsafe fn alike_into(
     kernel: &Kernel,
     op: *const u8,
-    x: [*const u8; MOST],
+    x: [*const u8; MAX_OPERANDS],
     scalars: u8,
     over: u8,
     n: usize,
@@ -240,7 +240,7 @@ pub const REUSED: usize = 1 << 17;
 /// The conditions of [`run`] hold. `out` has the dtype of the result, and only operands that start at the same address
 /// use its memory.
 pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], out: View<'_>) -> bool {
-    let mut x = [std::ptr::null(); MOST];
+    let mut x = [std::ptr::null(); MAX_OPERANDS];
     let (mut scalars, mut over, mut aligned) = (0, 0, true);
     for (i, operand) in operands.iter().enumerate() {
         x[i] = operand.start;
@@ -270,9 +270,9 @@ pub unsafe fn run_over(kernel: &Kernel, op: *const u8, operands: &[View<'_>], ou
         return true;
     }
     let all = Pointers { op, x, out: std::ptr::null_mut() };
-    let compute = |parts: &[Part], out: *mut u8, n: usize| {
+    let compute = |parts: &[OperandRow], out: *mut u8, n: usize| {
         let all = &all;
-        let mut x = [std::ptr::null(); MOST];
+        let mut x = [std::ptr::null(); MAX_OPERANDS];
         let (mut scalars, mut over) = (0, 0);
         for (i, part) in parts.iter().enumerate() {
             x[i] = part.start;

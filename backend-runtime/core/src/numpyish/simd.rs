@@ -17,7 +17,7 @@ pub const SETS: usize = 3;
 const UNKNOWN: u8 = u8::MAX;
 
 /// The environment variable that limits the instruction set.
-const MOST: &str = "BACKENDS_SIMD";
+const LIMIT_VARIABLE: &str = "BACKENDS_SIMD";
 
 static SET: AtomicU8 = AtomicU8::new(UNKNOWN);
 
@@ -34,7 +34,7 @@ pub fn set() -> usize {
 #[cold]
 #[inline(never)]
 fn look_up() -> usize {
-    let set = allowed(best(), env::var(MOST).as_deref().unwrap_or_default());
+    let set = allowed(best(), env::var(LIMIT_VARIABLE).as_deref().unwrap_or_default());
     SET.store(set, Relaxed);
     set.into()
 }
@@ -99,14 +99,14 @@ macro_rules! versions {
             // the body of both versions; it is a function, because a closure would be compiled for the baseline
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
-            unsafe fn text<$($declared)*>($($arg: $ty),*) $(-> $out)? $body
+            unsafe fn loop_body<$($declared)*>($($arg: $ty),*) $(-> $out)? $body
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma,f16c")]
                 #[allow(clippy::too_many_arguments)]
                 unsafe fn avx2<$($declared)*>($($arg: $ty),*) $(-> $out)? {
                     // SAFETY: the caller guarantees the conditions of the function.
-                    unsafe { text::<$($named)*>($($arg),*) }
+                    unsafe { loop_body::<$($named)*>($($arg),*) }
                 }
                 if $crate::numpyish::simd::set() > 0 {
                     // SAFETY: the processor has these instructions, and the caller guarantees the conditions of the
@@ -115,7 +115,7 @@ macro_rules! versions {
                 }
             }
             // SAFETY: the caller guarantees the conditions of the function.
-            unsafe { text::<$($named)*>($($arg),*) }
+            unsafe { loop_body::<$($named)*>($($arg),*) }
         }
     )*};
 }
@@ -130,7 +130,7 @@ macro_rules! wide_versions {
         $(#[$note])*
         #[allow(clippy::too_many_arguments)]
         $vis unsafe fn $name<$($declared)*>($($arg: $ty),*) {
-            // the name is not `text`, because `versions` uses this name
+            // the name is not `loop_body`, because `versions` uses this name
             #[inline(always)]
             #[allow(clippy::too_many_arguments)]
             unsafe fn body<$($declared)*>($($arg: $ty),*) $body

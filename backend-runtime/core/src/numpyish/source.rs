@@ -4,7 +4,7 @@
 use super::{
     buffer::Buffer,
     copy::by_bits,
-    kernel::{self, Kernel, MOST},
+    kernel::{self, Kernel, MAX_OPERANDS},
     layout::Dim,
     parallel::{self, COSTLY},
     raw::View,
@@ -184,7 +184,7 @@ impl<'a> Fused<'a> {
     /// # Safety
     /// The conditions of [`Fused::compute`] hold, and there is exactly one axis.
     unsafe fn compute_dense(&self, offset: isize, n: usize, out: *mut u8) {
-        let (mut x, mut scalars) = ([std::ptr::null(); MOST], 0);
+        let (mut x, mut scalars) = ([std::ptr::null(); MAX_OPERANDS], 0);
         for (k, (operand, steps)) in self.operands.iter().zip(&self.steps).enumerate() {
             x[k] = operand.start.wrapping_offset(offset * steps[0] * operand.dtype.size() as isize);
             scalars |= u8::from(steps[0] == 0) << k;
@@ -199,10 +199,10 @@ impl<'a> Fused<'a> {
     /// The conditions of [`Fused::compute`] hold.
     #[inline(never)] // it has large arrays on the stack
     unsafe fn compute_any(&self, offset: isize, stride: isize, n: usize, out: *mut u8) {
-        let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
+        let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MAX_OPERANDS];
         let mut done = 0;
         while done < n {
-            let mut x = [std::ptr::null(); MOST];
+            let mut x = [std::ptr::null(); MAX_OPERANDS];
             self.operands.iter().zip(&mut x).for_each(|(operand, x)| *x = operand.start);
             // the next `count` elements have the same index on all axes except `along`; on this axis, their indices are
             // `apart` apart
@@ -256,8 +256,8 @@ impl<'a> Fused<'a> {
     /// # Safety
     /// The conditions of [`Fused::compute`] hold, and there are at least two axes.
     unsafe fn compute_short(&self, offset: usize, n: usize, out: *mut u8) {
-        let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MOST];
-        let (mut x, mut scalars) = ([std::ptr::null(); MOST], 0);
+        let mut copies = [const { MaybeUninit::<[u128; SEGMENT]>::uninit() }; MAX_OPERANDS];
+        let (mut x, mut scalars) = ([std::ptr::null(); MAX_OPERANDS], 0);
         for done in (0..n).step_by(SEGMENT) {
             let count = SEGMENT.min(n - done);
             for (k, operand) in self.operands.iter().enumerate() {

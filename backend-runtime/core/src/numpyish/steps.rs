@@ -4,7 +4,7 @@
 use super::{
     casting::Cast,
     copy::fill,
-    kernel::{Kernel, Loop, MOST, stretch},
+    kernel::{Kernel, Loop, MAX_OPERANDS, stretch},
     raw::{RawArray, View},
     simd::SETS,
     source::{Fused, Source},
@@ -61,7 +61,7 @@ struct Program {
     /// index of the number and the index of the block's first line.
     repeated: Vec<(usize, usize)>,
     /// Dtypes of the arrays.
-    inputs: [DType; MOST],
+    inputs: [DType; MAX_OPERANDS],
     /// Number of lines that the blocks of intermediate results need.
     lines: usize,
 }
@@ -132,7 +132,7 @@ fn lines_of(size: usize) -> usize {
 
 /// Lists the subexpressions of a formula. The operands of an op come before the op. Returns `None` if an op has no
 /// loop.
-fn values(steps: &Steps, numbers: &Numbers, inputs: &[DType; MOST]) -> Option<Vec<Value>> {
+fn values(steps: &Steps, numbers: &Numbers, inputs: &[DType; MAX_OPERANDS]) -> Option<Vec<Value>> {
     let (mut elements, mut ops) = (numbers.elements(), numbers.ops());
     let mut values: Vec<Value> = Vec::with_capacity(steps.steps.len());
     // for each step, the index of its value
@@ -185,10 +185,10 @@ fn values(steps: &Steps, numbers: &Numbers, inputs: &[DType; MOST]) -> Option<Ve
 impl Program {
     /// Converts a formula; `None` if one of its ops has no loop, or if it has too many arrays.
     fn new(steps: &Steps, numbers: &Numbers, arrays: &[View<'_>]) -> Option<Program> {
-        if arrays.len() > MOST {
+        if arrays.len() > MAX_OPERANDS {
             return None;
         }
-        let mut inputs = [DType::Bool; MOST];
+        let mut inputs = [DType::Bool; MAX_OPERANDS];
         inputs.iter_mut().zip(arrays).for_each(|(dtype, view)| *dtype = view.dtype);
         let values = values(steps, numbers, &inputs)?;
         let mut last_use = vec![0; values.len()];
@@ -265,7 +265,7 @@ impl Program {
 
 /// # Safety
 /// The conditions of [`Loop`] hold; the op is a [`Program`].
-unsafe fn run(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usize) {
+unsafe fn run(op: *const u8, x: &[*const u8; MAX_OPERANDS], _: u8, out: *mut u8, n: usize) {
     // SAFETY: the op of this loop is a program.
     let program = unsafe { &*op.cast::<Program>() };
     if program.lines <= ON_STACK {
@@ -281,7 +281,7 @@ unsafe fn run(op: *const u8, x: &[*const u8; MOST], _: u8, out: *mut u8, n: usiz
 
 /// # Safety
 /// Every operand has `n` elements, `out` has room for `n` results, and `room` has the lines that the program needs.
-unsafe fn run_blocks(program: &Program, x: &[*const u8; MOST], room: *mut Line, out: *mut u8, n: usize) {
+unsafe fn run_blocks(program: &Program, x: &[*const u8; MAX_OPERANDS], room: *mut Line, out: *mut u8, n: usize) {
     for &(number, start) in &program.repeated {
         let number = &program.numbers[number];
         // SAFETY: the room has the lines of a block of elements of this dtype.
@@ -292,7 +292,7 @@ unsafe fn run_blocks(program: &Program, x: &[*const u8; MOST], room: *mut Line, 
     for done in (0..n).step_by(BLOCK) {
         let len = BLOCK.min(n - done);
         for call in &program.calls {
-            let (mut operands, mut scalars) = ([ptr::null(); MOST], 0_u8);
+            let (mut operands, mut scalars) = ([ptr::null(); MAX_OPERANDS], 0_u8);
             for (i, operand) in call.operands[..call.count].iter().enumerate() {
                 operands[i] = match *operand {
                     // SAFETY: the block lies within the array.

@@ -8,7 +8,7 @@
 //! ([`Pages`](crate::alloc::Pages)) use streaming stores.
 
 use super::{
-    kernel::{self, Kernel, MOST, advanced},
+    kernel::{self, Kernel, MAX_OPERANDS, advanced},
     simd,
 };
 use crate::alloc;
@@ -43,8 +43,8 @@ pub const SHARE: usize = 64 << 20;
 #[inline]
 pub fn pays(bytes: usize, share: usize) -> bool {
     /// If a call reads and writes fewer bytes than this, its data fits in a cache of every processor.
-    const LEAST: usize = 4 << 20;
-    bytes >= LEAST && bytes > last_cache().min(share) && alloc::keeps_pages()
+    const MIN_BYTES: usize = 4 << 20;
+    bytes >= MIN_BYTES && bytes > last_cache().min(share) && alloc::keeps_pages()
 }
 
 /// Size of the largest cache, in bytes.
@@ -74,7 +74,14 @@ pub fn last_cache() -> usize {
 /// # Safety
 /// The conditions of [`kernel::stretch`] hold.
 #[inline(never)]
-pub unsafe fn stretch(kernel: &Kernel, op: *const u8, x: [*const u8; MOST], scalars: u8, out: *mut u8, n: usize) {
+pub unsafe fn stretch(
+    kernel: &Kernel,
+    op: *const u8,
+    x: [*const u8; MAX_OPERANDS],
+    scalars: u8,
+    out: *mut u8,
+    n: usize,
+) {
     let size = kernel.output().size();
     // the number of elements before the first whole cache line
     let head = out.align_offset(LINE) / size;
@@ -193,7 +200,7 @@ mod tests {
                 let y = if scalars == 0 { x.clone() } else { vec![of(3)] };
                 let mut out = vec![of(0); shift + n + 1];
                 let operands = [from_ref(&x[..]).cast(), from_ref(&y[..]).cast()];
-                let mut at = [std::ptr::null(); MOST];
+                let mut at = [std::ptr::null(); MAX_OPERANDS];
                 at[..2].copy_from_slice(&operands);
                 let y = |i: usize| if scalars == 0 { x[i] } else { of(3) };
                 simd::with_each(|_| {

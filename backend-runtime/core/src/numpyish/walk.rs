@@ -26,23 +26,23 @@ fn repeated(operand: &View<'_>, ndim: usize) -> Vec<isize> {
 /// The elements of an operand for one row of a box, that is, for a contiguous range of the result: one element per
 /// element of the result, or a single element for the whole row.
 #[derive(Clone, Copy)]
-pub struct Part {
+pub struct OperandRow {
     /// Address of the first element.
     pub start: *const u8,
     /// True if the element at `start` is used for the whole row.
     pub scalar: bool,
 }
 
-impl Part {
+impl OperandRow {
     /// An empty part, which initializes arrays of parts.
-    const NONE: Part = Part { start: std::ptr::dangling(), scalar: false };
+    const NONE: OperandRow = OperandRow { start: std::ptr::dangling(), scalar: false };
 }
 
 /// A function that computes `n` elements of a result from one part per operand, and writes them to an address.
-pub type Run<'r> = dyn Fn(&[Part], *mut u8, usize) + Sync + 'r;
+pub type Run<'r> = dyn Fn(&[OperandRow], *mut u8, usize) + Sync + 'r;
 
 /// Maximum number of operands of a walk.
-const MOST: usize = formula::MOST;
+const MAX_OPERANDS: usize = formula::MAX_ARRAYS;
 
 /// Size in bytes of each packed operand's buffer, if there are at most three operands.
 const SCRATCH: usize = 1 << 14;
@@ -77,7 +77,7 @@ const TALL: usize = 32;
 /// # Safety
 /// Each call of `run` writes all `n` elements at its address, with the dtype `out`.
 pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Run<'_>) -> Result<RawArray> {
-    let plan = Plan::new(op, operands)?;
+    let plan = WalkPlan::new(op, operands)?;
     let shape: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
     let n = rules::count(op, &shape, out.size())?;
     let buffer = Buffer::new(op, n, out)?;
@@ -99,7 +99,7 @@ pub unsafe fn walk(op: &'static str, operands: &[View<'_>], out: DType, run: &Ru
 /// Each call of `run` writes only the `n` elements at its address. The memory of `out` is used only by `out` and by
 /// operands with the same address, shape and strides.
 pub unsafe fn walk_over(op: &'static str, operands: &[View<'_>], out: View<'_>, run: &Run<'_>) -> bool {
-    let Ok(plan) = Plan::new(op, operands) else { return false };
+    let Ok(plan) = WalkPlan::new(op, operands) else { return false };
     let in_order: Vec<usize> = plan.order.iter().map(|&k| plan.shape[k]).collect();
     let strides = rules::c_strides(&in_order);
     let mut axes = plan.order.iter().zip(&strides);
@@ -171,13 +171,13 @@ impl Geometry {
 }
 
 /// The order of a walk, and its division into boxes.
-struct Plan {
+struct WalkPlan {
     geometry: Geometry,
     boxes: Boxes,
     modes: Vec<Mode>,
 }
 
-impl Deref for Plan {
+impl Deref for WalkPlan {
     type Target = Geometry;
 
     fn deref(&self) -> &Geometry {
@@ -196,19 +196,19 @@ struct Boxes {
     tall: Option<(usize, usize)>,
 }
 
-impl Plan {
-    fn new(op: &'static str, operands: &[View<'_>]) -> Result<Plan> {
+impl WalkPlan {
+    fn new(op: &'static str, operands: &[View<'_>]) -> Result<WalkPlan> {
         let geometry = Geometry::new(op, operands)?;
         let Geometry { dims, strides, .. } = &geometry;
         let widest = operands.iter().map(|o| o.dtype.size()).max().unwrap_or(1);
         let boxes = Boxes::new(dims, strides, scratch_each(operands.len()) / widest);
         let modes = strides.iter().map(|s| mode(&dims[boxes.axis..], &s[boxes.axis..])).collect();
-        Ok(Plan { geometry, boxes, modes })
+        Ok(WalkPlan { geometry, boxes, modes })
     }
 
     /// Calls `run` for every row of every box, on several threads if this is faster. `run` gets the elements of each
     /// operand, and the range of the result that the row fills.
-    fn boxes(&self, operands: &[View<'_>], run: &(dyn Fn(&[Part], Range<usize>) + Sync)) {
+    fn boxes(&self, operands: &[View<'_>], run: &(dyn Fn(&[OperandRow], Range<usize>) + Sync)) {
         let Boxes { axis, step, tall } = self.boxes;
         let rest: usize = self.dims[axis + 1..].iter().product();
         let segments = self.dims[axis].div_ceil(step);
@@ -217,14 +217,14 @@ impl Plan {
         parallel::parallel_timed(outer.lens.iter().product::<usize>() * segments, height * step * rest, |range| {
             let mut scratch = [const { MaybeUninit::<[u64; 2]>::uninit() }; ALL_SCRATCH / 16];
             let mut at = Position::new(&outer, range.start / segments);
-            let mut packed = [None; MOST];
+            let mut packed = [None; MAX_OPERANDS];
             for i in range {
                 at.advance_to(i / segments);
                 let first = i % segments * step;
                 let n = step.min(self.dims[axis] - first) * rest;
                 let rows = tall.map_or(1, |(k, height)| height.min(self.dims[k] - at.index[k] * height));
-                let mut parts = [Part::NONE; MOST];
-                let mut next_row = [0; MOST];
+                let mut parts = [OperandRow::NONE; MAX_OPERANDS];
+                let mut next_row = [0; MAX_OPERANDS];
                 let each = scratch_each(operands.len()) / 16;
                 for (k, scratch) in scratch.chunks_exact_mut(each).enumerate().take(operands.len()) {
                     let offset = at.offsets[k] + first as isize * self.strides[k][axis];
@@ -233,7 +233,7 @@ impl Plan {
                     (parts[k], next_row[k]) =
                         unsafe { self.part(&operands[k], k, Taken { offset, n, rows }, &mut packed[k], scratch) };
                 }
-                let begin = at.offsets[MOST] as usize + first * rest;
+                let begin = at.offsets[MAX_OPERANDS] as usize + first * rest;
                 let row_length = outer.row_length(self);
                 for row in 0..rows {
                     run(&parts[..operands.len()], begin + row * row_length..begin + row * row_length + n);
@@ -257,12 +257,12 @@ impl Plan {
         taken: Taken,
         packed: &mut Option<Taken>,
         scratch: &mut [MaybeUninit<[u64; 2]>],
-    ) -> (Part, isize) {
+    ) -> (OperandRow, isize) {
         let Taken { offset, n, rows } = taken;
         let size = operand.dtype.size() as isize;
         // SAFETY: the caller guarantees an element at this offset.
         let start = unsafe { operand.at(offset) };
-        let part = Part { start, scalar: self.modes[k] == Mode::One };
+        let part = OperandRow { start, scalar: self.modes[k] == Mode::One };
         let strides = &self.strides[k];
         let row_stride = self.boxes.tall.map_or(0, |(axis, _)| strides[axis]);
         if self.modes[k] != Mode::Pack {
@@ -270,7 +270,7 @@ impl Plan {
         }
         let buffer: *mut u8 = scratch.as_mut_ptr().cast();
         if packed.is_some_and(|packed| packed.begins_with(taken)) {
-            return (Part { start: buffer, ..part }, n as isize * size);
+            return (OperandRow { start: buffer, ..part }, n as isize * size);
         }
         assert!(rows * n * size as usize <= size_of_val(scratch), "a box fits its buffer");
         let mut axes = vec![Axis { len: rows, from: row_stride, to: n as isize }];
@@ -283,7 +283,7 @@ impl Plan {
         // SAFETY: the elements of the box may be read, and the buffer has room for them, as just checked.
         unsafe { copy::bits(operand.dtype, axes, start, buffer) };
         *packed = Some(taken);
-        (Part { start: buffer, ..part }, n as isize * size)
+        (OperandRow { start: buffer, ..part }, n as isize * size)
     }
 }
 
@@ -399,16 +399,16 @@ struct Outer {
     lens: Vec<usize>,
     /// For each operand, its strides along the axes of `lens`. The last entry has the strides of the result along the
     /// same axes.
-    steps: [Vec<isize>; MOST + 1],
+    steps: [Vec<isize>; MAX_OPERANDS + 1],
 }
 
 impl Outer {
-    fn new(plan: &Plan) -> Outer {
+    fn new(plan: &WalkPlan) -> Outer {
         let Boxes { axis, tall, .. } = plan.boxes;
         let mut lens = plan.dims[..axis].to_vec();
-        let mut steps: [Vec<isize>; MOST + 1] = std::array::from_fn(|_| vec![0; axis]);
+        let mut steps: [Vec<isize>; MAX_OPERANDS + 1] = std::array::from_fn(|_| vec![0; axis]);
         steps.iter_mut().zip(&plan.strides).for_each(|(to, from)| to.copy_from_slice(&from[..axis]));
-        steps[MOST].copy_from_slice(&rules::c_strides(&plan.dims)[..axis]);
+        steps[MAX_OPERANDS].copy_from_slice(&rules::c_strides(&plan.dims)[..axis]);
         if let Some((k, height)) = tall {
             lens[k] = lens[k].div_ceil(height);
             steps.iter_mut().for_each(|s| s[k] *= height as isize);
@@ -417,8 +417,8 @@ impl Outer {
     }
 
     /// Distance in the result between neighbouring rows of a box, in elements.
-    fn row_length(&self, plan: &Plan) -> usize {
-        plan.boxes.tall.map_or(0, |(k, height)| self.steps[MOST][k] as usize / height)
+    fn row_length(&self, plan: &WalkPlan) -> usize {
+        plan.boxes.tall.map_or(0, |(k, height)| self.steps[MAX_OPERANDS][k] as usize / height)
     }
 }
 
@@ -428,7 +428,7 @@ struct Position<'a> {
     outer: &'a Outer,
     row: usize,
     index: Vec<usize>,
-    offsets: [isize; MOST + 1],
+    offsets: [isize; MAX_OPERANDS + 1],
 }
 
 impl<'a> Position<'a> {

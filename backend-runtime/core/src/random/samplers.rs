@@ -264,11 +264,11 @@ impl Gamma {
 }
 
 /// Smallest parameter of a beta distribution. Below this value, the logarithms of the factors in [`Beta`] overflow.
-pub const LEAST_BETA: f64 = 1e-300;
+pub const MIN_BETA: f64 = 1e-300;
 
 /// Returns whether a beta distribution can have this parameter.
 pub fn is_beta(parameter: f64) -> bool {
-    (LEAST_BETA..f64::INFINITY).contains(&parameter)
+    (MIN_BETA..f64::INFINITY).contains(&parameter)
 }
 
 /// Beta distribution with the parameters `own`. A result is `x / (x + y)` for two gamma distributed numbers `x` and
@@ -372,7 +372,7 @@ const HALF_LOG_TAU: f64 = 0.9189385332046728;
 
 /// A search ends once the probability is below this value, because a draw of 53 bits cannot distinguish smaller
 /// probabilities.
-const LEAST_PROBABILITY: f64 = 1e-17;
+const MIN_PROBABILITY: f64 = 1e-17;
 
 /// Largest mean of a Poisson distribution, as in NumPy, so that counts fit `i64`.
 pub const LARGEST_RATE: f64 = 9.223372006484771e18;
@@ -421,7 +421,7 @@ impl Sampler for Poisson {
         }
         if rate < SEARCHED {
             let (mut u, mut k, mut probability) = (draws.unit(), 0.0, self.none);
-            while u >= probability && (probability >= LEAST_PROBABILITY || k < rate) {
+            while u >= probability && (probability >= MIN_PROBABILITY || k < rate) {
                 u -= probability;
                 k += 1.0;
                 probability *= rate / k;
@@ -448,7 +448,7 @@ impl Sampler for Poisson {
 }
 
 /// Largest number of trials. Above this number, `f64` cannot represent every count.
-pub const MOST_TRIALS: i64 = 1 << 53;
+pub const MAX_TRIALS: i64 = 1 << 53;
 
 /// Returns whether `p` is between 0 and 1.
 pub fn is_probability(p: f64) -> bool {
@@ -456,7 +456,7 @@ pub fn is_probability(p: f64) -> bool {
 }
 
 /// Binomial distribution of the number of successes in `shared[0]` trials with the success probability `own[0]`. The
-/// number of trials is an integer up to [`MOST_TRIALS`]. Drawn by Hörmann's method BTRS ("The generation of binomial
+/// number of trials is an integer up to [`MAX_TRIALS`]. Drawn by Hörmann's method BTRS ("The generation of binomial
 /// random variates", 1993).
 #[derive(Clone, Copy, Debug)]
 pub struct Binomial {
@@ -519,7 +519,7 @@ impl Binomial {
     #[inline(always)]
     fn searched(&self, draws: &mut Draws) -> f64 {
         let (mut u, mut k, mut probability) = (draws.unit(), 0.0, self.none);
-        while k < self.n && u >= probability && (probability >= LEAST_PROBABILITY || k < self.mean) {
+        while k < self.n && u >= probability && (probability >= MIN_PROBABILITY || k < self.mean) {
             u -= probability;
             k += 1.0;
             probability *= (self.n - k + 1.0) / k * self.odds;

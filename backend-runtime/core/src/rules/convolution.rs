@@ -4,10 +4,10 @@ use super::count;
 use crate::{ConvolutionMode, Error, Lengths, Result};
 
 /// Maximum number of axes over which a window slides.
-pub const MOST_SPATIAL: usize = 3;
+pub const MAX_SPATIAL_AXES: usize = 3;
 
 /// Maximum padding, stride, dilation and extent of a window, because libraries store these numbers in 32 bits.
-const MOST: usize = i32::MAX as usize;
+const MAX_EXTENT: usize = i32::MAX as usize;
 
 /// Optional parameters of a sliding window. Each is one number for all axes, or one number for each axis.
 #[derive(Clone, Copy, Debug)]
@@ -70,9 +70,9 @@ pub struct Convolution {
     pub inputs: usize,
     /// Channels of the result in each group.
     pub outputs: usize,
-    /// The window along each axis. There are always [`MOST_SPATIAL`] axes: axes that the arrays do not have come first,
-    /// with length 1. In a transposed convolution, the window slides over the result.
-    pub axes: [Sliding; MOST_SPATIAL],
+    /// The window along each axis. There are always [`MAX_SPATIAL_AXES`] axes: axes that the arrays do not have come
+    /// first, with length 1. In a transposed convolution, the window slides over the result.
+    pub axes: [Sliding; MAX_SPATIAL_AXES],
     /// Number of axes of the arrays after batch and channels.
     pub rank: usize,
     /// Shape of the result.
@@ -87,13 +87,13 @@ impl Convolution {
 
     /// Returns the results of `of` for the axes that the arrays have.
     pub fn each(&self, of: fn(&Sliding) -> usize) -> Vec<usize> {
-        self.axes[MOST_SPATIAL - self.rank..].iter().map(of).collect()
+        self.axes[MAX_SPATIAL_AXES - self.rank..].iter().map(of).collect()
     }
 }
 
 /// Checks a parameter and expands it to one number for each axis. `given` has one number for all axes, or one number
 /// for each axis; if it is `None`, each number is `default`. Returns an error unless each number is between `least` and
-/// [`MOST`].
+/// [`MAX_EXTENT`].
 fn numbers(
     op: &'static str,
     name: &str,
@@ -113,8 +113,8 @@ fn numbers(
             ));
         }
     };
-    match numbers.iter().find(|n| !(least..=MOST).contains(n)) {
-        Some(n) => Err(Error::argument(op, format!("`{name}` is {n}, but must be between {least} and {MOST}"))),
+    match numbers.iter().find(|n| !(least..=MAX_EXTENT).contains(n)) {
+        Some(n) => Err(Error::argument(op, format!("`{name}` is {n}, but must be between {least} and {MAX_EXTENT}"))),
         None => Ok(numbers),
     }
 }
@@ -122,10 +122,12 @@ fn numbers(
 /// Returns the number of elements that a window spans, from its first to its last tap, including both.
 fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
     match (taps - 1).checked_mul(dilation) {
-        Some(reach) if reach < MOST => Ok(reach + 1),
+        Some(reach) if reach < MAX_EXTENT => Ok(reach + 1),
         _ => Err(Error::argument(
             op,
-            format!("a window of {taps} elements with dilation {dilation} spans too far: it must span at most {MOST}"),
+            format!(
+                "a window of {taps} elements with dilation {dilation} spans too far: it must span at most {MAX_EXTENT}"
+            ),
         )),
     }
 }
@@ -133,8 +135,8 @@ fn extent(op: &'static str, taps: usize, dilation: usize) -> Result<usize> {
 /// Checks the shape, which must be (batch, channels, lengths..), and returns the number of lengths.
 fn spatial(op: &'static str, x: &[usize]) -> Result<usize> {
     let rank = x.len().wrapping_sub(2);
-    if !(1..=MOST_SPATIAL).contains(&rank) {
-        let why = format!("must be (batch, channels, lengths..) with 1 to {MOST_SPATIAL} lengths");
+    if !(1..=MAX_SPATIAL_AXES).contains(&rank) {
+        let why = format!("must be (batch, channels, lengths..) with 1 to {MAX_SPATIAL_AXES} lengths");
         return Err(Error::shape(op, x, why));
     }
     if x[1..].contains(&0) {
@@ -151,10 +153,10 @@ fn sliding(
     taps: &[usize],
     steps: [&[usize]; 3],
     too_long: impl Fn() -> Error,
-) -> Result<[Sliding; MOST_SPATIAL]> {
+) -> Result<[Sliding; MAX_SPATIAL_AXES]> {
     let [stride, padding, dilation] = steps;
-    let mut axes = [Sliding::NONE; MOST_SPATIAL];
-    let first = MOST_SPATIAL - lengths.len();
+    let mut axes = [Sliding::NONE; MAX_SPATIAL_AXES];
+    let first = MAX_SPATIAL_AXES - lengths.len();
     for (k, axis) in axes[first..].iter_mut().enumerate() {
         let reach = extent(op, taps[k], dilation[k])?;
         let padded = lengths[k].checked_add(2 * padding[k]).ok_or_else(|| Error::memory(op, usize::MAX))?;
@@ -263,7 +265,7 @@ pub fn transposed_convolution(
     let padding = numbers(op, "padding", steps.padding, rank, 0, 0)?;
     let dilation = numbers(op, "dilation", steps.dilation, rank, 1, 1)?;
     let further = numbers(op, "output_padding", output_padding, rank, 0, 0)?;
-    let mut axes = [Sliding::NONE; MOST_SPATIAL];
+    let mut axes = [Sliding::NONE; MAX_SPATIAL_AXES];
     for k in 0..rank {
         let windows = x[2 + k];
         let (stride, padding, dilation, further) = (stride[k], padding[k], dilation[k], further[k]);
@@ -278,7 +280,7 @@ pub fn transposed_convolution(
         if len == 0 {
             return Err(Error::shapes(op, x, weight));
         }
-        axes[MOST_SPATIAL - rank + k] = Sliding { len, windows, taps: taps[k], stride, padding, dilation };
+        axes[MAX_SPATIAL_AXES - rank + k] = Sliding { len, windows, taps: taps[k], stride, padding, dilation };
     }
     let mut plan = Convolution { batch: x[0], groups, inputs, outputs, axes, rank, shape: vec![] };
     let channels = outputs.checked_mul(groups).ok_or_else(|| Error::memory(op, usize::MAX))?;
@@ -509,7 +511,7 @@ mod tests {
     #[test]
     fn the_steps_give_as_many_windows_as_there_are() {
         let cases = (1..9).flat_map(|len| (1..4).flat_map(move |taps| (1..12).map(move |stride| (len, taps, stride))));
-        for (len, taps, stride) in cases.chain([(3, 2, MOST), (3, 1, MOST), (8, 3, MOST)]) {
+        for (len, taps, stride) in cases.chain([(3, 2, MAX_EXTENT), (3, 1, MAX_EXTENT), (8, 3, MAX_EXTENT)]) {
             for (padding, dilation) in [(0, 1), (1, 1), (2, 3), (0, 2)] {
                 let steps = [&[stride][..], &[padding], &[dilation]];
                 let Ok(axes) = sliding("conv", &[len], &[taps], steps, || Error::argument("conv", "")) else {

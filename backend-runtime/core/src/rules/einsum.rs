@@ -25,20 +25,20 @@ enum Label {
 
 /// An item of the subscripts of one operand or of the result: a letter or the ellipsis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Part {
+enum Subscript {
     Letter(char),
     Rest,
 }
 
 /// Splits the subscripts of one operand, or of the result, into letters and ellipsis.
-fn parts(op: &'static str, term: &str) -> Result<Vec<Part>> {
+fn parts(op: &'static str, term: &str) -> Result<Vec<Subscript>> {
     let (mut parts, mut left) = (Vec::new(), term);
     while let Some(first) = left.chars().next() {
         if let Some(after) = left.strip_prefix("...") {
-            parts.push(Part::Rest);
+            parts.push(Subscript::Rest);
             left = after;
         } else if first.is_ascii_alphabetic() {
-            parts.push(Part::Letter(first));
+            parts.push(Subscript::Letter(first));
             left = &left[1..];
         } else {
             let why =
@@ -46,20 +46,20 @@ fn parts(op: &'static str, term: &str) -> Result<Vec<Part>> {
             return Err(Error::argument(op, why));
         }
     }
-    if parts.iter().filter(|part| **part == Part::Rest).count() > 1 {
+    if parts.iter().filter(|part| **part == Subscript::Rest).count() > 1 {
         return Err(Error::argument(op, format!("`{term}` must have at most one `...`")));
     }
     Ok(parts)
 }
 
 /// Returns the labels of an operand with `ndim` axes; `None` if the subscripts describe another number of axes.
-fn labels(parts: &[Part], ndim: usize) -> Option<Vec<Label>> {
-    let has_rest = parts.contains(&Part::Rest);
+fn labels(parts: &[Subscript], ndim: usize) -> Option<Vec<Label>> {
+    let has_rest = parts.contains(&Subscript::Rest);
     let letters = parts.len() - usize::from(has_rest);
     let rest = ndim.checked_sub(letters).filter(|rest| has_rest || *rest == 0)?;
-    let label = |part: &Part| match part {
-        Part::Letter(letter) => vec![Label::Letter(*letter)],
-        Part::Rest => (0..rest).rev().map(Label::Rest).collect(),
+    let label = |part: &Subscript| match part {
+        Subscript::Letter(letter) => vec![Label::Letter(*letter)],
+        Subscript::Rest => (0..rest).rev().map(Label::Rest).collect(),
     };
     Some(parts.iter().flat_map(label).collect())
 }
@@ -171,9 +171,9 @@ fn lengths(op: &'static str, operands: &[Vec<Label>], shapes: &[&[usize]]) -> Re
 }
 
 /// Returns the labels of the result, which the subscripts list after `->`.
-fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) -> Result<Vec<Label>> {
+fn explicit(op: &'static str, parts: &[Subscript], lengths: &BTreeMap<Label, usize>) -> Result<Vec<Label>> {
     let rest = lengths.keys().filter(|label| matches!(label, Label::Rest(_))).count();
-    if rest > 0 && !parts.contains(&Part::Rest) {
+    if rest > 0 && !parts.contains(&Subscript::Rest) {
         return Err(Error::argument(
             op,
             "the result must have `...`, because an operand has axes that its `...` stands for",
@@ -182,8 +182,8 @@ fn explicit(op: &'static str, parts: &[Part], lengths: &BTreeMap<Label, usize>) 
     let labels: Vec<Label> = parts
         .iter()
         .flat_map(|part| match part {
-            Part::Letter(letter) => vec![Label::Letter(*letter)],
-            Part::Rest => (0..rest).rev().map(Label::Rest).collect(),
+            Subscript::Letter(letter) => vec![Label::Letter(*letter)],
+            Subscript::Rest => (0..rest).rev().map(Label::Rest).collect(),
         })
         .collect();
     for (k, label) in labels.iter().enumerate() {

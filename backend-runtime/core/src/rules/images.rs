@@ -4,7 +4,7 @@ use super::count;
 use crate::{Boundary, Error, Lengths, PadMode, Result};
 
 /// Maximum number of axes along which an array is interpolated.
-pub const MOST_SAMPLED: usize = 8;
+pub const MAX_SAMPLED_AXES: usize = 8;
 
 /// Width of the border that is added to an array before the spline filter, if the mode needs a border. Elements beyond
 /// this border would have no significant effect.
@@ -37,8 +37,8 @@ impl Sampling {
         shape: Vec<usize>,
         size: usize,
     ) -> Result<Sampling> {
-        if lengths.is_empty() || lengths.len() > MOST_SAMPLED {
-            return Err(Error::shape(op, x, format!("must have 1 to {MOST_SAMPLED} axes that are interpolated")));
+        if lengths.is_empty() || lengths.len() > MAX_SAMPLED_AXES {
+            return Err(Error::shape(op, x, format!("must have 1 to {MAX_SAMPLED_AXES} axes that are interpolated")));
         }
         let n = count(op, &shape, size)?;
         if n > 0 && lengths.contains(&0) {

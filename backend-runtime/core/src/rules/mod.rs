@@ -47,15 +47,15 @@ pub use axes::{axis, matrix, moved, new_axes, permutation, require_axes, single_
 pub use borders::{check_borders, pad_sources, padded};
 pub use broadcast::{broadcast, broadcast_all, check_broadcast_to};
 pub use convolution::{
-    Convolution, MOST_SPATIAL, Overlap, Same, Sliding, Steps as WindowSteps, convolution, fast_points, overlap, pool,
-    transform_time, transposed_convolution,
+    Convolution, MAX_SPATIAL_AXES, Overlap, Same, Sliding, Steps as WindowSteps, convolution, fast_points, overlap,
+    pool, transform_time, transposed_convolution,
 };
 pub use creation::{Steps, diagonal, doubled, items, steps};
 pub use einsum::Einsum;
 pub use factor::{Svd, System, eigen, failed, has_no_factors, not_finite, not_positive_definite, qr, singular, square};
 pub use fft::{Direction, Half, Transform, Trigonometric, Wave, frequency_step, transform, transforms, trigonometric};
 pub use images::{
-    AffineMap, MOST_SAMPLED, SPLINE_BORDER, Sampling, SplineEnds, Window, affine, covering_window, extended,
+    AffineMap, MAX_SAMPLED_AXES, SPLINE_BORDER, Sampling, SplineEnds, Window, affine, covering_window, extended,
     grid_sampled, mapped, spline_border, spline_ends, spline_order, spline_poles, weights, window, window_sizes,
     zoomed, zoomed_place,
 };
@@ -74,7 +74,7 @@ pub use reduction::{
     differences, edge, quantile_range, reduced, reduction, reduction_axis, require_any, require_elements, row_reduced,
     scan,
 };
-pub use regions::{MOST_NEIGHBOURING, Measured, Neighbours, measured, neighbours};
+pub use regions::{MAX_NEIGHBOUR_AXES, Measured, Neighbours, measured, neighbours};
 pub use repeats::{Repeats, counted, repeated, tiled};
 pub use roll::{Roll, halves, roll};
 pub use size::{c_strides, count, infer, list, overlaps};

@@ -3,7 +3,7 @@
 use super::count;
 use crate::{
     Arrays, DType, Error, Integer, Operand, Real, Result, bf16, f16,
-    random::samplers::{LARGEST_RATE, LEAST_BETA, MOST_TRIALS, are_bounds, is_beta, is_probability, is_rate, is_shape},
+    random::samplers::{LARGEST_RATE, MAX_TRIALS, MIN_BETA, are_bounds, is_beta, is_probability, is_rate, is_shape},
     raw::RawOperand,
 };
 
@@ -100,7 +100,7 @@ pub fn check_gamma(op: &'static str, alpha: &impl Parameter, scale: f64) -> Resu
 pub fn check_beta(op: &'static str, alpha: &impl Parameter, beta: &impl Parameter) -> Result<()> {
     for (name, x) in [("alpha", alpha.number()), ("beta", beta.number())] {
         if let Some(x) = x.filter(|&x| !is_beta(x)) {
-            return Err(Error::argument(op, format!("{name} is {x}, but must be finite and at least {LEAST_BETA:e}")));
+            return Err(Error::argument(op, format!("{name} is {x}, but must be finite and at least {MIN_BETA:e}")));
         }
     }
     Ok(())
@@ -118,7 +118,7 @@ pub fn check_poisson(op: &'static str, rate: &impl Parameter) -> Result<()> {
 
 /// Returns an error unless the number of trials is between 0 and 2^53.
 pub fn check_trials(op: &'static str, n: i64) -> Result<()> {
-    if (0..=MOST_TRIALS).contains(&n) {
+    if (0..=MAX_TRIALS).contains(&n) {
         return Ok(());
     }
     Err(Error::argument(op, format!("n is {n}, but must be between 0 and 2^53")))

@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 
 /// Maximum number of axes along which elements can be neighbours. Axes of length 1 do not count.
-pub const MOST_NEIGHBOURING: usize = 8;
+pub const MAX_NEIGHBOUR_AXES: usize = 8;
 
 /// The neighbours of an element that precede it in C order. They also determine the neighbours that follow it, because
 /// being neighbours is symmetric.
@@ -36,8 +36,8 @@ pub fn neighbours(
         }
     }
     let long: Vec<usize> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
-    if long.len() > MOST_NEIGHBOURING {
-        return Err(Error::shape(op, shape, format!("must have at most {MOST_NEIGHBOURING} axes longer than 1")));
+    if long.len() > MAX_NEIGHBOUR_AXES {
+        return Err(Error::shape(op, shape, format!("must have at most {MAX_NEIGHBOUR_AXES} axes longer than 1")));
     }
     if long.is_empty() {
         return Ok(Neighbours { lengths: vec![1], before: Vec::new() });
@@ -89,8 +89,8 @@ pub fn measured(op: &'static str, shape: &[usize], sampling: Option<(&[usize], &
     }
     let step = |axis: usize| if given.len() == 1 { given[0] } else { given[axis] };
     let kept: Vec<usize> = (0..shape.len()).filter(|&axis| axis == 0 || shape[axis] != 1).collect();
-    if kept.len() > MOST_NEIGHBOURING {
-        return Err(Error::shape(op, shape, format!("must have at most {MOST_NEIGHBOURING} axes longer than 1")));
+    if kept.len() > MAX_NEIGHBOUR_AXES {
+        return Err(Error::shape(op, shape, format!("must have at most {MAX_NEIGHBOUR_AXES} axes longer than 1")));
     }
     if kept.is_empty() {
         return Ok(Measured { lengths: vec![1], steps: vec![given.first().copied().unwrap_or(1.0)] });

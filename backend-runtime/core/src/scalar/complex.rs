@@ -7,7 +7,7 @@ use crate::{Complex, Precision};
 macro_rules! words {
     ($($word:ident($($x:ident),*) -> $out:ident;)*) => {
         /// A real dtype, with the scalar functions of complex numbers whose parts have this dtype.
-        pub trait Part: Precision {
+        pub trait ComplexPart: Precision {
             $(#[doc = concat!("`", stringify!($word), "` of complex numbers with such parts.")]
             fn $word($($x: Complex<Self>),*) -> words!(@ $out Self);)*
         }
@@ -15,14 +15,14 @@ macro_rules! words {
         words!(@impl f64 float64 $($word($($x),*) -> $out;)*);
         $(#[doc = concat!("`", stringify!($word), "`: see the function of this name in `float64::complex`.")]
         #[inline(always)]
-        pub fn $word<R: Part>($($x: Complex<R>),*) -> words!(@ $out R) {
-            <R as Part>::$word($($x),*)
+        pub fn $word<R: ComplexPart>($($x: Complex<R>),*) -> words!(@ $out R) {
+            <R as ComplexPart>::$word($($x),*)
         })*
     };
     (@ complex $r:ident) => { Complex<$r> };
     (@ real $r:ident) => { $r };
     (@impl $t:ident $m:ident $($word:ident($($x:ident),*) -> $out:ident;)*) => {
-        impl Part for $t {
+        impl ComplexPart for $t {
             $(#[inline(always)]
             fn $word($($x: Complex<Self>),*) -> words!(@ $out Self) {
                 $m::complex::$word($($x),*)

@@ -26,7 +26,7 @@ struct Key {
     layout: Layout,
 }
 
-struct Plan {
+struct CufftPlan {
     key: Key,
     device: Arc<Device>,
     raw: sys::cufftHandle,
@@ -35,10 +35,10 @@ struct Plan {
 }
 
 /// Maximum number of cached plans. If there are more, the least recently used plan is destroyed.
-const MOST: usize = 64;
+const MAX_CACHED_PLANS: usize = 64;
 
 /// The cached plans, most recently used last.
-static PLANS: Mutex<Vec<Plan>> = Mutex::new(Vec::new());
+static PLANS: Mutex<Vec<CufftPlan>> = Mutex::new(Vec::new());
 
 /// Transforms `from` and writes the result to `to`, which must not overlap `from`. The layout describes both arrays.
 pub(super) fn run(
@@ -57,14 +57,14 @@ pub(super) fn run(
     let known = plans.iter().position(|plan| plan.key == key && Arc::ptr_eq(&plan.device, &b.device));
     let plan = match known {
         Some(place) => plans.remove(place),
-        None => Plan::new(b, op, key)?,
+        None => CufftPlan::new(b, op, key)?,
     };
     let raw = plan.raw;
     // the work area returns to the pool of free memory when this function returns; kernels run in order, so a later
     // kernel that gets the same memory cannot disturb this transform
     let work = b.scratch(op, plan.work, 1)?;
     plans.push(plan);
-    if plans.len() > MOST {
+    if plans.len() > MAX_CACHED_PLANS {
         let oldest = plans.remove(0);
         // SAFETY: the handle was removed from the list, and destroying it waits for its work.
         unsafe { sys::cufftDestroy(oldest.raw) }.result().checked(op)?;
@@ -107,9 +107,9 @@ fn cufft_type(kind: TransformKind, double: bool) -> sys::cufftType {
     }
 }
 
-impl Plan {
-    fn new(b: &Cuda, op: &'static str, key: Key) -> Result<Plan> {
-        let mut plan = Plan { key, device: b.device.clone(), raw: 0, work: 0 };
+impl CufftPlan {
+    fn new(b: &Cuda, op: &'static str, key: Key) -> Result<CufftPlan> {
+        let mut plan = CufftPlan { key, device: b.device.clone(), raw: 0, work: 0 };
         // SAFETY: the library is loaded, the device current and the stream alive.
         unsafe {
             sys::cufftCreate(&mut plan.raw).result().checked(op)?;

@@ -28,7 +28,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Maximum number of axes of one transform.
-    pub(super) const MOST: usize = 3;
+    pub(super) const MAX_AXES: usize = 3;
 
     /// Returns the layout of transforms along `axes`. `points` are the numbers of points along these axes; in a
     /// transform from or to real numbers, the complex array has only n / 2 + 1 elements along the last of the axes.
@@ -180,7 +180,7 @@ mod tests {
             let turned: Vec<usize> = (0..ndim).rev().collect();
             let rotated: Vec<usize> = (0..ndim).map(|a| (a + 1) % ndim).collect();
             let sets = (1..1_usize << ndim).map(|bits| (0..ndim).filter(|a| bits >> a & 1 == 1).collect::<Vec<_>>());
-            for axes in sets.filter(|axes| axes.len() <= Layout::MOST) {
+            for axes in sets.filter(|axes| axes.len() <= Layout::MAX_AXES) {
                 for (from_order, gap) in [(&plain, 0), (&turned, 0), (&rotated, 0), (&plain, 2)] {
                     for to_order in [&plain, &turned, &rotated] {
                         let (a, c) = (strides(shape, from_order, gap), strides(shape, to_order, 0));

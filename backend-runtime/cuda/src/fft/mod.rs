@@ -77,7 +77,7 @@ impl Transform {
             Half::Neither => self.complex(b, x.clone(), &in_memory(axes))?,
             Half::Result => {
                 let others = in_memory(others);
-                let (far, near) = others.split_at(others.len().saturating_sub(Layout::MOST - 1));
+                let (far, near) = others.split_at(others.len().saturating_sub(Layout::MAX_AXES - 1));
                 let x = self.step(b, x, Half::Result, &[near, &[last]].concat())?;
                 self.complex(b, x, far)?
             }
@@ -107,7 +107,7 @@ impl Transform {
     }
 
     fn complex(&self, b: &Cuda, x: RawArray, axes: &[(usize, usize)]) -> Result<RawArray> {
-        axes.rchunks(Layout::MOST).try_fold(x, |x, axes| self.step(b, &x, Half::Neither, axes))
+        axes.rchunks(Layout::MAX_AXES).try_fold(x, |x, axes| self.step(b, &x, Half::Neither, axes))
     }
 
     /// Transforms axes by one call of cuFFT. The result is dense, in an axis order that cuFFT can write.

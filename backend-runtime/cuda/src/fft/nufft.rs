@@ -50,7 +50,7 @@ pub(crate) const KERNELS: KernelList = (&PROGRAM, || {
 
 /// Maximum size in bytes of the windows that one launch stores in device memory. The windows of a single grid may
 /// exceed it.
-const MOST_WINDOWS: usize = 256 << 20;
+const MAX_WINDOW_BYTES: usize = 256 << 20;
 
 /// Number of blocks that an interpolation should have, so that the device is busy.
 const BLOCKS: usize = 4096;
@@ -306,7 +306,7 @@ impl<'a> Task<'a> {
 /// Returns the number of grids to which one launch spreads, given the number of jobs and the bytes of windows for
 /// each grid.
 fn together(batch: usize, jobs: usize, windows: usize) -> usize {
-    let by_memory = MOST_WINDOWS.checked_div(windows).unwrap_or(batch);
+    let by_memory = MAX_WINDOW_BYTES.checked_div(windows).unwrap_or(batch);
     // the kernels count jobs with 32 bits
     by_memory.min((1 << 31) / jobs).clamp(1, batch)
 }

@@ -41,7 +41,7 @@ pub fn kernels() -> impl Iterator<Item = Instance> {
 /// Counterpart of the C++ struct `Lanes` in the kernels.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub struct Lanes {
+pub struct LaneLayout {
     n: u64,
     len: u64,
     inner: u64,
@@ -51,18 +51,18 @@ pub struct Lanes {
 }
 
 // SAFETY: the C++ struct has the same members in the same order.
-unsafe impl Argument for Lanes {}
+unsafe impl Argument for LaneLayout {}
 
-impl Lanes {
+impl LaneLayout {
     /// Divides an array in C order into lanes, the 1-D slices along one axis. A complex array counts as a real array
     /// with one more innermost axis, for the real and imaginary parts.
-    pub fn new(x: &RawArray, axis: usize) -> Lanes {
+    pub fn new(x: &RawArray, axis: usize) -> LaneLayout {
         let parts = parts(x.dtype);
         let (n, inner) = (x.size() * parts, x.shape[axis + 1..].iter().product::<usize>() * parts);
         let is_small = n < 1 << 31;
         let divisor = |by: usize| if is_small { Divisor::new(by as u32) } else { Divisor::ONE };
         let (by_len, by_inner) = (divisor(x.shape[axis]), divisor(inner));
-        Lanes {
+        LaneLayout {
             n: n as u64,
             len: x.shape[axis] as u64,
             inner: inner as u64,
@@ -140,7 +140,7 @@ pub fn spline_filter_along(
     let poles = Poles { z, count: poles.len() as u32, ends: rules::spline_ends(mode) as u32 };
     let kernel = b.kernel(op, &PROGRAM, Instance::new("spline_lanes", "", &[x.dtype.to_real()]))?;
     for axis in axes.filter(|&axis| out.shape[axis] > 1) {
-        let Lanes { n, len, inner, .. } = Lanes::new(&out, axis);
+        let LaneLayout { n, len, inner, .. } = LaneLayout::new(&out, axis);
         let lanes = n / len;
         // SAFETY: the arguments match the parameters of `spline_lanes`, and describe the lanes of the array.
         unsafe {
@@ -171,7 +171,7 @@ pub fn correlate1d(
     if out.size() > 0 {
         let parts = parts(dtype) as u32;
         let window = Window { size: size as u64, before: window.before as u64, mode: filter_mode(mode), parts, cval };
-        let lanes = Lanes::new(&from, axis);
+        let lanes = LaneLayout::new(&from, axis);
         let kernel = b.kernel(op, &PROGRAM, Instance::new("correlated", "", &[dtype.to_real()]))?;
         let (to, x, weights) = (out.pointer(), from.pointer(), weights.pointer());
         // SAFETY: the arguments match the parameters of `correlated`, and describe the sizes of the arrays.
@@ -212,7 +212,7 @@ fn extreme(
         let window = rules::covering_window(op, from.shape[axis], size)?;
         let (size, before) = (window.border as u64 + 1, window.before as u64);
         let window = Window { size, before, mode: filter_mode(mode), parts: 1, cval };
-        let lanes = Lanes::new(&from, axis);
+        let lanes = LaneLayout::new(&from, axis);
         let out = b.uninit_raw(op, x.dtype, &from.shape)?;
         // SAFETY: the arguments match the parameters of `extremes`, and describe the sizes of the arrays.
         unsafe {

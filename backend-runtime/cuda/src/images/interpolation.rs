@@ -15,7 +15,7 @@ use crate::{
 };
 use backend_core::{
     Boundary, DType, Lengths, Number, PadMode, Result,
-    rules::{self, MOST_SAMPLED, SPLINE_BORDER},
+    rules::{self, MAX_SAMPLED_AXES, SPLINE_BORDER},
 };
 
 /// The template arguments of the kernel: one row for each number of axes (1, 2, 3, more), and one column for each
@@ -56,7 +56,7 @@ struct Sampling {
     cells: u32,
     is_small: u32,
     by_points: Divisor,
-    axes: [SampledAxis; MOST_SAMPLED],
+    axes: [SampledAxis; MAX_SAMPLED_AXES],
 }
 
 // SAFETY: the C++ struct has the same members in the same order.
@@ -253,7 +253,7 @@ fn described(
         Source::Map { grid, .. } => grid,
         Source::Grid { .. } => &sampling.shape,
     };
-    let mut axes = [SampledAxis { len: 1, stride: 0, to: 1, from: 1, by_to: Divisor::ONE }; MOST_SAMPLED];
+    let mut axes = [SampledAxis { len: 1, stride: 0, to: 1, from: 1, by_to: Divisor::ONE }; MAX_SAMPLED_AXES];
     let mut stride = sampling.channels as i64;
     for k in (0..count).rev() {
         let to = grid.get(k).copied().unwrap_or(1);

@@ -1,7 +1,7 @@
 //! Connected regions of non-zero elements, and distances of true elements to the nearest false element (the
 //! background).
 
-use super::filters::Lanes;
+use super::filters::LaneLayout;
 use crate::{
     Cuda, OpContext,
     array::RawArray,
@@ -12,7 +12,7 @@ use crate::{
 };
 use backend_core::{
     DType, Real, Result, dispatch,
-    rules::{self, MOST_NEIGHBOURING as MOST, Measured, Neighbours},
+    rules::{self, MAX_NEIGHBOUR_AXES, Measured, Neighbours},
 };
 
 static PROGRAM: Program = Program {
@@ -64,8 +64,8 @@ struct Lattice {
     is_small: u32,
     count: u32,
     joins: u32,
-    lengths: [u64; MOST],
-    divisors: [Divisor; MOST],
+    lengths: [u64; MAX_NEIGHBOUR_AXES],
+    divisors: [Divisor; MAX_NEIGHBOUR_AXES],
 }
 
 // SAFETY: the C++ struct has the same members in the same order.
@@ -125,8 +125,8 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
         is_small: is_small.into(),
         count: others.len() as u32,
         joins: joins.into(),
-        lengths: [1; MOST],
-        divisors: [Divisor::ONE; MOST],
+        lengths: [1; MAX_NEIGHBOUR_AXES],
+        divisors: [Divisor::ONE; MAX_NEIGHBOUR_AXES],
     };
     for (place, &len) in neighbours.lengths.iter().rev().enumerate() {
         lattice.lengths[place] = len as u64;
@@ -164,8 +164,8 @@ fn labelled(b: &Cuda, op: &'static str, x: &RawArray, neighbours: &Neighbours) -
 struct Steps {
     n: u64,
     ndim: u32,
-    lengths: [u64; MOST],
-    steps: [f64; MOST],
+    lengths: [u64; MAX_NEIGHBOUR_AXES],
+    steps: [f64; MAX_NEIGHBOUR_AXES],
 }
 
 // SAFETY: the C++ struct has the same members in the same order.
@@ -215,7 +215,7 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
         b.launch(op, kernel("distance_lines")?, grid, &arguments)?;
     }
     for axis in (0..last).rev().filter(|&axis| lengths[axis] > 1) {
-        let (lanes, step) = (Lanes::new(&squares, axis), steps[axis]);
+        let (lanes, step) = (LaneLayout::new(&squares, axis), steps[axis]);
         let next = b.uninit_raw(op, DType::Float64, lengths)?;
         let (to, from) = (next.pointer(), squares.pointer());
         if lengths[axis] <= LONGEST_SEARCHED {
@@ -231,7 +231,12 @@ fn distances(b: &Cuda, op: &'static str, x: &RawArray, measured: &Measured, out:
         }
         squares = next;
     }
-    let mut of = Steps { n: n as u64, ndim: lengths.len() as u32, lengths: [1; MOST], steps: [1.0; MOST] };
+    let mut of = Steps {
+        n: n as u64,
+        ndim: lengths.len() as u32,
+        lengths: [1; MAX_NEIGHBOUR_AXES],
+        steps: [1.0; MAX_NEIGHBOUR_AXES],
+    };
     for (place, axis) in (0..lengths.len()).rev().enumerate() {
         (of.lengths[place], of.steps[place]) = (lengths[axis] as u64, steps[axis]);
     }

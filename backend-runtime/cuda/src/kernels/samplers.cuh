@@ -264,7 +264,7 @@ inline double deviance(double x, double mean) {
     return difference * v + 2.0 * x * v * square * sum;
 }
 
-constexpr double SEARCHED = 10.0, LEAST_PROBABILITY = 1e-17, TAU = 6.283185307179586, HALF_LOG_TAU = 0.9189385332046728;
+constexpr double SEARCHED = 10.0, MIN_PROBABILITY = 1e-17, TAU = 6.283185307179586, HALF_LOG_TAU = 0.9189385332046728;
 
 struct Poisson {
     double rate, none, a, b, squeeze, inverse_alpha;
@@ -287,7 +287,7 @@ struct Poisson {
         if (!is_rate()) return not_a_number();
         if (rate < SEARCHED) {
             double u = draws.unit(), k = 0.0, probability = none;
-            while (u >= probability && (probability >= LEAST_PROBABILITY || k < rate)) {
+            while (u >= probability && (probability >= MIN_PROBABILITY || k < rate)) {
                 u -= probability;
                 k += 1.0;
                 probability *= rate / k;
@@ -334,7 +334,7 @@ struct Binomial {
 
     double searched(Draws& draws) const {
         double u = draws.unit(), k = 0.0, probability = none;
-        while (k < n && u >= probability && (probability >= LEAST_PROBABILITY || k < mean)) {
+        while (k < n && u >= probability && (probability >= MIN_PROBABILITY || k < mean)) {
             u -= probability;
             k += 1.0;
             probability *= (n - k + 1.0) / k * odds;

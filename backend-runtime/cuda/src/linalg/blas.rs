@@ -88,14 +88,14 @@ pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()
 
 /// cuBLAS's name for a dtype, and the type in which products of this dtype are computed and summed.
 fn types(op: &'static str, dtype: DType) -> Result<(sys::cudaDataType, sys::cublasComputeType_t)> {
-    use sys::{cublasComputeType_t as In, cudaDataType as Of};
+    use sys::{cublasComputeType_t as In, cudaDataType as DataType};
     match dtype {
-        DType::Float16 => Ok((Of::CUDA_R_16F, In::CUBLAS_COMPUTE_32F)),
-        DType::BFloat16 => Ok((Of::CUDA_R_16BF, In::CUBLAS_COMPUTE_32F)),
-        DType::Float32 => Ok((Of::CUDA_R_32F, In::CUBLAS_COMPUTE_32F)),
-        DType::Float64 => Ok((Of::CUDA_R_64F, In::CUBLAS_COMPUTE_64F)),
-        DType::Complex64 => Ok((Of::CUDA_C_32F, In::CUBLAS_COMPUTE_32F)),
-        DType::Complex128 => Ok((Of::CUDA_C_64F, In::CUBLAS_COMPUTE_64F)),
+        DType::Float16 => Ok((DataType::CUDA_R_16F, In::CUBLAS_COMPUTE_32F)),
+        DType::BFloat16 => Ok((DataType::CUDA_R_16BF, In::CUBLAS_COMPUTE_32F)),
+        DType::Float32 => Ok((DataType::CUDA_R_32F, In::CUBLAS_COMPUTE_32F)),
+        DType::Float64 => Ok((DataType::CUDA_R_64F, In::CUBLAS_COMPUTE_64F)),
+        DType::Complex64 => Ok((DataType::CUDA_C_32F, In::CUBLAS_COMPUTE_32F)),
+        DType::Complex128 => Ok((DataType::CUDA_C_64F, In::CUBLAS_COMPUTE_64F)),
         other => Err(Error::dtype(op, other)),
     }
 }

@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 use sys::{
-    cublasFillMode_t as Fill, cublasOperation_t as Operation, cudaDataType as Of, cusolverEigMode_t as Mode,
+    cublasFillMode_t as Fill, cublasOperation_t as Operation, cudaDataType as DataType, cusolverEigMode_t as Mode,
     cusolverStatus_t as Status,
 };
 
@@ -79,12 +79,12 @@ pub(super) fn forget_handle(device: &Arc<Device>, op: &'static str) -> Result<()
 }
 
 /// cuSOLVER's name for a dtype.
-fn data_type(op: &'static str, dtype: DType) -> Result<Of> {
+fn data_type(op: &'static str, dtype: DType) -> Result<DataType> {
     match dtype {
-        DType::Float32 => Ok(Of::CUDA_R_32F),
-        DType::Float64 => Ok(Of::CUDA_R_64F),
-        DType::Complex64 => Ok(Of::CUDA_C_32F),
-        DType::Complex128 => Ok(Of::CUDA_C_64F),
+        DType::Float32 => Ok(DataType::CUDA_R_32F),
+        DType::Float64 => Ok(DataType::CUDA_R_64F),
+        DType::Complex64 => Ok(DataType::CUDA_C_32F),
+        DType::Complex128 => Ok(DataType::CUDA_C_64F),
         other => Err(Error::dtype(op, other)),
     }
 }
@@ -328,13 +328,13 @@ fn mode(vectors: bool) -> Mode {
 
 /// Maximum number of matrices in one batched call. Some functions of cuSOLVER refuse more than about 32000 matrices,
 /// which its manual does not mention.
-const MOST: usize = 1 << 14;
+const MAX_BATCH: usize = 1 << 14;
 
 /// Splits a batch of matrices into ranges that one call can process. Yields the index of the first matrix and the
 /// number of matrices of each range.
 pub(super) fn parts(batch: usize, elements_of_each: usize) -> impl Iterator<Item = (usize, usize)> {
     // some functions count the elements of all matrices of a call in 32 bits
-    let most = ((1 << 30) / elements_of_each.max(1)).clamp(1, MOST);
+    let most = ((1 << 30) / elements_of_each.max(1)).clamp(1, MAX_BATCH);
     (0..batch).step_by(most).map(move |first| (first, most.min(batch - first)))
 }
 

@@ -25,7 +25,7 @@ use backend_core::{
     rules,
 };
 use fold::Fold;
-use plan::Plan;
+use plan::ReductionPlan;
 pub(super) use plan::Values;
 
 /// Sum over axes; integers are summed in 64 bits.
@@ -112,7 +112,7 @@ fn reduced(
     if fold.needs_elements() {
         rules::require_elements(op, &x.shape, axes)?;
     }
-    let plan = Plan::new(op, x, axes);
+    let plan = ReductionPlan::new(op, x, axes);
     let results = match values {
         None => plan.run(b, fold, None, plan.inputs() as f64)?,
         Some(values) => plan.run_formula(b, fold, None, plan.inputs() as f64, values)?,
@@ -173,7 +173,7 @@ pub(crate) fn fold_of(
 ) -> Result<RawArray> {
     let axes = rules::reduction(op, axis, x.shape.len())?;
     b.check(op, x)?;
-    let plan = Plan::new(op, x, &axes);
+    let plan = ReductionPlan::new(op, x, &axes);
     let source = match values {
         None => ProgramSource::Fold(*kernel),
         Some(values) => ProgramSource::FormulaFold(values.formula, Some(*kernel)),
@@ -223,7 +223,7 @@ fn spread(
     fold: Fold,
 ) -> Result<RawArray> {
     b.check(op, x)?;
-    let plan = Plan::new(op, x, axes);
+    let plan = ReductionPlan::new(op, x, axes);
     let n = plan.inputs() as f64;
     let run = |fold, given: Option<&RawArray>, over| match values {
         None => plan.run(b, fold, given, over),

@@ -25,7 +25,7 @@ pub(crate) struct Values<'a> {
 
 impl Values<'_> {
     /// Maximum size of the members in bytes, which leaves room for the other kernel arguments.
-    pub(crate) const MOST: usize = 1024;
+    pub(crate) const MAX_MEMBER_BYTES: usize = 1024;
 
     /// A common traversal of the inputs along `axes`.
     fn along(&self, axes: &[usize]) -> Merged {
@@ -38,7 +38,7 @@ impl Values<'_> {
 }
 
 /// A fold of one array over some axes.
-pub(crate) struct Plan {
+pub(crate) struct ReductionPlan {
     op: &'static str,
     x: RawArray,
     axes: Vec<usize>,
@@ -48,17 +48,17 @@ pub(crate) struct Plan {
     inner: Merged,
 }
 
-impl Plan {
+impl ReductionPlan {
     /// Plans a fold of `x` over `axes`, which are distinct. If [`Values`] are reduced instead, only the layout of `x`
     /// matters.
-    pub(crate) fn new(op: &'static str, x: &RawArray, axes: &[usize]) -> Plan {
+    pub(crate) fn new(op: &'static str, x: &RawArray, axes: &[usize]) -> ReductionPlan {
         let part = |axes: &[usize]| {
             let shape = axes.iter().map(|&axis| x.shape[axis]).collect();
             Merged::new(&[&x.view(shape, axes.iter().map(|&axis| x.strides[axis]).collect(), x.offset)])
         };
         let kept = in_memory(x, (0..x.shape.len()).filter(|axis| !axes.contains(axis)).collect());
         let (outer, inner) = (part(&kept), part(&in_memory(x, axes.to_vec())));
-        Plan { op, x: x.clone(), axes: axes.to_vec(), kept, outer, inner }
+        ReductionPlan { op, x: x.clone(), axes: axes.to_vec(), kept, outer, inner }
     }
 
     /// Number of results.
@@ -77,7 +77,7 @@ impl Plan {
         self.run_kernels(b, &REDUCE, fold.names(), fold.result(self.x.dtype), given, over, None)
     }
 
-    /// Like [`Plan::run`], but reduces the values of a formula.
+    /// Like [`ReductionPlan::run`], but reduces the values of a formula.
     pub(crate) fn run_formula(
         &self,
         b: &Cuda,
@@ -90,8 +90,8 @@ impl Plan {
         self.run_kernels(b, &program, fold.names(), fold.result(self.x.dtype), given, over, Some(values))
     }
 
-    /// Like [`Plan::run`], but runs the kernels of `program` with the fold `names`. For a fold that an op defines,
-    /// `given` has the op's parameters. If `values` is given, they are reduced instead of the array.
+    /// Like [`ReductionPlan::run`], but runs the kernels of `program` with the fold `names`. For a fold that an op
+    /// defines, `given` has the op's parameters. If `values` is given, they are reduced instead of the array.
     #[allow(clippy::too_many_arguments)] // the kernels, and their arguments
     pub(crate) fn run_kernels(
         &self,
@@ -186,7 +186,8 @@ impl Plan {
         if aligned && follow && !self.columns() { per_pack } else { 1 }
     }
 
-    /// Returns the results as an array of the reduced shape. `values` is the 1-D array that [`Plan::run`] returned.
+    /// Returns the results as an array of the reduced shape. `values` is the 1-D array that [`ReductionPlan::run`]
+    /// returned.
     pub(crate) fn shaped(&self, values: RawArray, keepdims: bool) -> RawArray {
         let in_memory: Vec<usize> = self.kept.iter().map(|&axis| self.x.shape[axis]).collect();
         let memory_strides = rules::c_strides(&in_memory);

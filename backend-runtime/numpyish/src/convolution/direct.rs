@@ -12,8 +12,8 @@ use std::ops::Range;
 /// Maximum number of results that one task computes. All of them belong to one row, a 1-D slice along the last axis.
 const SPAN: usize = 1024;
 
-/// Number of small blocks in a large block. The results of a small block stay in registers during the taps along a line.
-/// A large block saves setup, but needs a row of many results.
+/// Number of small blocks in a large block. The results of a small block stay in registers during the taps along a
+/// line. A large block saves setup, but needs a row of many results.
 const LARGE: usize = 8;
 
 /// Computes a convolution: each result is the sum of the products of the kernel's elements and the elements of the
@@ -133,9 +133,9 @@ unsafe fn block<T: Numeric, const N: usize, const M: usize, const UNIT: bool>(ro
     let [planes, lines, last] = plan.axes;
     let stride = if UNIT { 1 } else { last.stride };
     let mut sums = [[row.first; N]; M];
-    let parts: [Part; M] = std::array::from_fn(|m| {
+    let parts: [WindowBlock; M] = std::array::from_fn(|m| {
         let begin = windows.start + m * N;
-        Part::new(&last, begin..windows.end.min(begin + N), N)
+        WindowBlock::new(&last, begin..windows.end.min(begin + N), N)
     });
     for inner in 0..plan.inputs {
         for (deep, z) in (0..planes.taps).map(|tap| (tap, planes.start(row.at[0]) + (tap * planes.dilation) as isize)) {
@@ -190,7 +190,7 @@ unsafe fn block<T: Numeric, const N: usize, const M: usize, const UNIT: bool>(ro
 }
 
 /// A small block of windows along the last axis.
-struct Part {
+struct WindowBlock {
     windows: Range<usize>,
     /// Index of the element under the first tap in the first window; negative if that is in the padding.
     start: isize,
@@ -200,15 +200,15 @@ struct Part {
     all: Range<usize>,
 }
 
-impl Part {
+impl WindowBlock {
     #[inline(always)]
-    fn new(last: &Sliding, windows: Range<usize>, full: usize) -> Part {
+    fn new(last: &Sliding, windows: Range<usize>, full: usize) -> WindowBlock {
         let (start, end_start) = (last.start(windows.start), last.start(windows.end - 1));
         let (len, dilation) = (last.len as isize, last.dilation as isize);
         let is_full = windows.len() == full;
         // most blocks have no window with a tap in the padding, and so need no division
         if is_full && start >= 0 && end_start + (last.taps as isize - 1) * dilation < len {
-            return Part { windows, start, some: 0..last.taps, all: 0..last.taps };
+            return WindowBlock { windows, start, some: 0..last.taps, all: 0..last.taps };
         }
         let from = |start: isize| {
             if start >= 0 { 0 } else { ((-start) as usize).div_ceil(last.dilation).min(last.taps) }
@@ -219,7 +219,7 @@ impl Part {
         let some = from(end_start)..to(start);
         let all = if is_full { from(start)..to(end_start) } else { 0..0 };
         let all = if all.start < all.end { all } else { some.start..some.start };
-        Part { windows, start, some, all }
+        WindowBlock { windows, start, some, all }
     }
 }
 

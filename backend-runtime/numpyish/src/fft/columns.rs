@@ -8,7 +8,7 @@ use super::{
         parallel::COSTLY,
     },
     engine::Engine,
-    stockham::{Kernel, Plan, Points, Turns},
+    stockham::{Kernel, Points, StockhamPlan, Turns},
 };
 use backend_core::Result;
 use std::{ops::Range, sync::Arc};
@@ -28,7 +28,7 @@ pub struct Columns<R> {
     /// The axis along which the lanes are transformed.
     pub axis: usize,
     /// The plan of the transform of one lane.
-    pub plan: Arc<Plan<R>>,
+    pub plan: Arc<StockhamPlan<R>>,
     /// True if the exponent is +2 pi i jk / n instead of -2 pi i jk / n.
     pub inverse: bool,
     /// Factor by which the results are multiplied.
@@ -179,7 +179,7 @@ mod tests {
             Numpyish, simd,
             testing::{counting, layouts},
         },
-        stockham::{LONGEST, Plan},
+        stockham::{LONGEST, StockhamPlan},
         typed::{fft, ifft},
     };
     use backend_core::{Complex, Norm, numpyish::NdArray};
@@ -215,7 +215,7 @@ mod tests {
         const LENGTHS: [usize; 25] =
             [2, 3, 4, 5, 7, 8, 12, 6, 9, 14, 16, 20, 21, 24, 32, 35, 49, 60, 64, 96, 105, 128, 200, 256, 800];
         for &n in if cfg!(miri) { &LENGTHS[..7] } else { &LENGTHS[..] } {
-            assert!(Plan::<f64>::new("fft", n).unwrap().is_some());
+            assert!(StockhamPlan::<f64>::new("fft", n).unwrap().is_some());
             // with these shapes, there are full groups of lanes, groups with fewer lanes, and rows of few lanes
             for shape in [[1, n, 16], [2, n, 5], [3, n, 21]] {
                 let z = waves(&shape);
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "too many points")]
     fn long_lanes_and_those_without_a_plan() {
-        assert!(Plan::<f64>::new("fft", 2 * 11).unwrap().is_none());
+        assert!(StockhamPlan::<f64>::new("fft", 2 * 11).unwrap().is_none());
         for n in [22, LONGEST, LONGEST + 1] {
             let z = waves(&[n, 4]);
             let got = fft(&B, &z.clone().into_shared(), None, 0, Norm::Ortho).unwrap();

@@ -10,20 +10,20 @@ use super::{
     },
     engine::Engine,
     long,
-    symmetry::{Frequencies, Kernel, Symmetry, Way},
+    symmetry::{Frequencies, Kernel, SpectrumConversion, Symmetry},
 };
 use backend_core::{Element, Result};
 use std::sync::Arc;
 
 /// The plan for one length, shared by all transforms of that length.
-pub struct Plan<R> {
+pub struct LongRealPlan<R> {
     /// The plan of the complex transform, which has half as many points.
-    pub complex: Arc<long::Plan<R>>,
+    pub complex: Arc<long::LongPlan<R>>,
     /// Converts between the spectrum of the complex transform and the frequencies of the real lane.
     pub symmetry: Arc<Symmetry<R>>,
 }
 
-impl<R: Engine> Plan<R> {
+impl<R: Engine> LongRealPlan<R> {
     /// Allocates the scratch memory that `frequencies` and `points` take as `between`. Transforms that run one after
     /// the other can share it.
     pub fn between(&self, op: &'static str) -> Result<Buffer> {
@@ -48,7 +48,7 @@ impl<R: Engine> Plan<R> {
             let Target(to) = &to;
             let to = to.cast();
             // SAFETY: the frequencies of this range, and their mirror images, belong to this task only.
-            unsafe { kernel.run(Way::Apart, &self.symmetry, range, (to, to), how) };
+            unsafe { kernel.run(SpectrumConversion::Apart, &self.symmetry, range, (to, to), how) };
         });
         Ok(())
     }
@@ -70,7 +70,7 @@ impl<R: Engine> Plan<R> {
             let Ends { from, to } = &ends;
             // SAFETY: the results for the frequencies of this range, and for their mirror images, belong to this task
             // only.
-            unsafe { kernel.run(Way::Together, &self.symmetry, range, (*from, *to), how) };
+            unsafe { kernel.run(SpectrumConversion::Together, &self.symmetry, range, (*from, *to), how) };
         });
         // SAFETY: a pair of real points has the layout of one complex number, and every array has room for all pairs.
         unsafe { self.complex.run(op, [to.cast(), between.start().cast(), to.cast()], true, how.scale) }
@@ -81,14 +81,14 @@ impl<R: Engine> Plan<R> {
 mod tests {
     use super::super::{
         super::Numpyish,
-        long::LEAST,
+        long::MIN_LONG_LENGTH,
         typed::{fft, hfft, ifft, ihfft, irfft, rfft},
     };
     use backend_core::{Complex, Norm, numpyish::NdArray};
     use ndarray::{Array, ArrayD, Axis, IxDyn, Slice};
 
     const B: Numpyish = Numpyish::new();
-    const N: usize = 2 * LEAST;
+    const N: usize = 2 * MIN_LONG_LENGTH;
 
     fn off<T: backend_core::Element>(a: &NdArray<T>, b: &NdArray<T>, norm: impl Fn(T, T) -> f64) -> f64 {
         assert_eq!(a.shape(), b.shape());
@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(n % 32, 0);
         let expected = rfft(&B, &cut.as_standard_layout().into_owned().into_shared(), None, 1, Norm::Forward).unwrap();
         assert_eq!(rfft(&B, &x, Some(n), 1, Norm::Forward).unwrap(), expected);
-        let whole = irfft(&B, &expected, Some(2 * LEAST), 1, Norm::Forward).unwrap();
-        assert_eq!(whole.shape(), [2, 2 * LEAST]);
+        let whole = irfft(&B, &expected, Some(2 * MIN_LONG_LENGTH), 1, Norm::Forward).unwrap();
+        assert_eq!(whole.shape(), [2, 2 * MIN_LONG_LENGTH]);
         let none = ArrayD::<f64>::zeros(IxDyn(&[0, 3])).into_shared();
         assert_eq!(rfft(&B, &none, Some(1 << 28), 1, Norm::Forward).unwrap().shape(), [0, (1 << 27) + 1]);
         assert_eq!(fft(&B, &none, Some(1 << 28), 1, Norm::Forward).unwrap().shape(), [0, 1 << 28]);

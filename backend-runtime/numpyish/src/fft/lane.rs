@@ -33,15 +33,15 @@ planned!(f32 f64);
 
 /// Maximum number of lengths in the cache. If the cache is full, a new length empties it first, so that memory stays
 /// bounded.
-const MOST: usize = 256;
+const MAX_CACHED_LENGTHS: usize = 256;
 
 /// The planners and cached plans of one precision.
 pub struct Plans<R: FftNum> {
     complex: FftPlanner<R>,
     /// Plans that transform several lanes at once, by length; `None` if the length is unsuitable for such a plan.
-    side_by_side: HashMap<usize, Option<Arc<stockham::Plan<R>>>>,
+    side_by_side: HashMap<usize, Option<Arc<stockham::StockhamPlan<R>>>>,
     /// Plans that transform one long lane on all threads, by length.
-    long: HashMap<usize, Arc<long::Plan<R>>>,
+    long: HashMap<usize, Arc<long::LongPlan<R>>>,
     /// Tables that convert between the spectra of real and complex lanes, by the number of real points.
     symmetries: HashMap<usize, Arc<Symmetry<R>>>,
     /// Cosines and sines of the angles pi k / (2 n) for discrete cosine and sine transforms, by `n`.
@@ -91,7 +91,7 @@ impl<R: FftNum> Plans<R> {
         if known & which as u8 != 0 {
             return Ok(self);
         }
-        if self.lengths.len() >= MOST && known == 0 {
+        if self.lengths.len() >= MAX_CACHED_LENGTHS && known == 0 {
             *self = Plans::new();
         }
         // the planner itself would abort the process if an allocation failed
@@ -140,7 +140,7 @@ pub fn turns<R: Planned>(op: &'static str, n: usize) -> Result<Arc<Turns<R>>> {
 
 /// The plan that transforms several complex lanes of `n` points at once, with exponent -2 pi i jk / n, or `None` if the
 /// length is unsuitable.
-pub fn side_by_side<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc<stockham::Plan<R>>>> {
+pub fn side_by_side<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc<stockham::StockhamPlan<R>>>> {
     if !(2..=stockham::LONGEST).contains(&n) {
         return Ok(None);
     }
@@ -148,7 +148,7 @@ pub fn side_by_side<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc
         if let Some(known) = p.side_by_side.get(&n) {
             return Ok(known.clone());
         }
-        let plan = stockham::Plan::new(op, n)?.map(Arc::new);
+        let plan = stockham::StockhamPlan::new(op, n)?.map(Arc::new);
         p.side_by_side.insert(n, plan.clone());
         Ok(plan)
     })?
@@ -156,19 +156,19 @@ pub fn side_by_side<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc
 
 /// The plan of a complex transform of one lane of `n` points on all threads. `None` if the lane is short, or if its
 /// length is unsuitable.
-pub fn long<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc<long::Plan<R>>>> {
-    let sides = if n >= long::LEAST { long::sides(n) } else { None };
+pub fn long<R: Planned>(op: &'static str, n: usize) -> Result<Option<Arc<long::LongPlan<R>>>> {
+    let sides = if n >= long::MIN_LONG_LENGTH { long::sides(n) } else { None };
     let of_side =
         |n| -> Result<_> { Ok(side_by_side(op, n)?.expect("sides have no other factors, and are not too long")) };
-    let plan = |[rows, columns]: [usize; 2]| long::Plan::new(op, [of_side(rows)?, of_side(columns)?]);
+    let plan = |[rows, columns]: [usize; 2]| long::LongPlan::new(op, [of_side(rows)?, of_side(columns)?]);
     sides.map(|sides| kept(op, n, Which::Long, |p| &mut p.long, || plan(sides))).transpose()
 }
 
 /// The plan of transforms between `n` real points and their frequencies on all threads. `None` if the lane is short, or
 /// if its length is unsuitable.
-pub fn halves<R: Planned>(op: &'static str, n: usize) -> Result<Option<halves::Plan<R>>> {
+pub fn halves<R: Planned>(op: &'static str, n: usize) -> Result<Option<halves::LongRealPlan<R>>> {
     let complex = if n.is_multiple_of(2) { long::<R>(op, n / 2)? } else { None };
-    complex.map(|complex| Ok(halves::Plan { complex, symmetry: symmetry(op, n)? })).transpose()
+    complex.map(|complex| Ok(halves::LongRealPlan { complex, symmetry: symmetry(op, n)? })).transpose()
 }
 
 /// Returns the cached plan of length `n`, or builds and caches it. The plan is built outside the lock, because `make`
@@ -197,9 +197,9 @@ mod tests {
     fn planners_start_again_after_many_lengths() {
         let mut plans = Plans::<f32>::new();
         let mut after = |n, which| plans.of_length("fft", n, which).unwrap().lengths.len();
-        (1..=MOST).for_each(|n| _ = after(n, Which::Forward));
-        assert_eq!(after(5, Which::Symmetry), MOST);
-        assert_eq!(after(MOST + 1, Which::Forward), 1);
+        (1..=MAX_CACHED_LENGTHS).for_each(|n| _ = after(n, Which::Forward));
+        assert_eq!(after(5, Which::Symmetry), MAX_CACHED_LENGTHS);
+        assert_eq!(after(MAX_CACHED_LENGTHS + 1, Which::Forward), 1);
     }
 
     #[test]

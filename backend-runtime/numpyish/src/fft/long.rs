@@ -21,7 +21,7 @@ use backend_core::Result;
 use std::sync::Arc;
 
 /// Minimum length of a lane that is transformed on all threads. A shorter lane stays in one core's cache in all stages.
-pub const LEAST: usize = 1 << 16;
+pub const MIN_LONG_LENGTH: usize = 1 << 16;
 
 /// Number of columns of a block. On every instruction set, it is a multiple of the number of lanes that the kernel
 /// transforms at a time.
@@ -31,11 +31,11 @@ const BLOCK: usize = 16;
 const AHEAD: usize = 4;
 
 /// The plan for one length, shared by all transforms of that length.
-pub struct Plan<R> {
+pub struct LongPlan<R> {
     rows: usize,
     columns: usize,
-    down: Arc<stockham::Plan<R>>,
-    across: Arc<stockham::Plan<R>>,
+    down: Arc<stockham::StockhamPlan<R>>,
+    across: Arc<stockham::StockhamPlan<R>>,
     /// For each row of the matrix, the factors of the columns within a block: complex powers of e^(-2 pi i / n), by
     /// which the transformed columns are multiplied.
     near: Vec<R>,
@@ -56,10 +56,10 @@ pub fn sides(n: usize) -> Option<[usize; 2]> {
     (n / rows <= LONGEST).then_some([rows, n / rows])
 }
 
-impl<R: Engine> Plan<R> {
+impl<R: Engine> LongPlan<R> {
     /// Builds the plan for a matrix whose numbers of rows and columns come from [`sides`]. `down` transforms its
     /// columns, and `across` its rows.
-    pub fn new(op: &'static str, [down, across]: [Arc<stockham::Plan<R>>; 2]) -> Result<Plan<R>> {
+    pub fn new(op: &'static str, [down, across]: [Arc<stockham::StockhamPlan<R>>; 2]) -> Result<LongPlan<R>> {
         let (rows, columns) = (down.points, across.points);
         // few factors are stored: the factor of an element is the product of one number from each table
         let powers = |many: usize, of: &dyn Fn(usize) -> usize| -> Result<Vec<R>> {
@@ -69,7 +69,7 @@ impl<R: Engine> Plan<R> {
         };
         let near = powers(rows * BLOCK, &|k| k / BLOCK * (k % BLOCK))?;
         let far = powers(rows * columns / BLOCK, &|k| k / rows * BLOCK * (k % rows))?;
-        Ok(Plan { rows, columns, down, across, near, far })
+        Ok(LongPlan { rows, columns, down, across, near, far })
     }
 
     /// Transforms a lane with exponent -2 pi i jk / n, or +2 pi i jk / n if `inverse` is true. Multiplies the results
@@ -97,7 +97,7 @@ impl<R: Engine> Plan<R> {
     /// Transforms the columns, multiplies the results by their factors, and writes the products in blocks of columns.
     ///
     /// # Safety
-    /// The conditions of [`Plan::run`] hold.
+    /// The conditions of [`LongPlan::run`] hold.
     unsafe fn down(
         &self,
         op: &'static str,
@@ -106,12 +106,12 @@ impl<R: Engine> Plan<R> {
         to: *mut R::Complex,
         inverse: bool,
     ) -> Result<()> {
-        let &Plan { rows, columns, .. } = self;
+        let &LongPlan { rows, columns, .. } = self;
         let (from, to) = (Target(from.cast()), Target(to.cast()));
         let many = kernel.lanes;
         layout::in_tasks(columns / BLOCK, rows * BLOCK, COSTLY, &|blocks| {
             let (from, to) = (&from, &to);
-            let lanes = Lanes::new(op, kernel, &self.down, inverse)?;
+            let lanes = LaneTransform::new(op, kernel, &self.down, inverse)?;
             for block in blocks {
                 for first in (0..BLOCK).step_by(many) {
                     // SAFETY: each block of both arrays belongs to one task only; groups of lanes are parts of a block.
@@ -134,7 +134,7 @@ impl<R: Engine> Plan<R> {
     /// result.
     ///
     /// # Safety
-    /// The conditions of [`Plan::run`] hold.
+    /// The conditions of [`LongPlan::run`] hold.
     unsafe fn across(
         &self,
         op: &'static str,
@@ -144,12 +144,12 @@ impl<R: Engine> Plan<R> {
         inverse: bool,
         scale: R,
     ) -> Result<()> {
-        let &Plan { rows, columns, .. } = self;
+        let &LongPlan { rows, columns, .. } = self;
         let (from, to) = (Target(from.cast()), Target(to.cast()));
         let many = kernel.lanes;
         layout::in_tasks(rows.div_ceil(many), columns * many, COSTLY, &|groups| {
             let (from, to) = (&from, &to);
-            let lanes = Lanes::new(op, kernel, &self.across, inverse)?;
+            let lanes = LaneTransform::new(op, kernel, &self.across, inverse)?;
             for row in groups.map(|group| group * many) {
                 let own = many.min(rows - row);
                 // SAFETY: these rows of the blocks, and these columns of the result, belong to this task only.
@@ -181,16 +181,21 @@ impl<R: Engine> Plan<R> {
 }
 
 /// The kernel, plan, direction and scratch memory with which a group of lanes is transformed at once.
-struct Lanes<'a, R> {
+struct LaneTransform<'a, R> {
     kernel: Kernel<R>,
-    plan: &'a stockham::Plan<R>,
+    plan: &'a stockham::StockhamPlan<R>,
     inverse: bool,
     scratch: [*mut R; 3],
     _memory: Vec<Line>,
 }
 
-impl<'a, R: Engine> Lanes<'a, R> {
-    fn new(op: &'static str, kernel: Kernel<R>, plan: &'a stockham::Plan<R>, inverse: bool) -> Result<Lanes<'a, R>> {
+impl<'a, R: Engine> LaneTransform<'a, R> {
+    fn new(
+        op: &'static str,
+        kernel: Kernel<R>,
+        plan: &'a stockham::StockhamPlan<R>,
+        inverse: bool,
+    ) -> Result<LaneTransform<'a, R>> {
         let lines = (size_of::<R::Complex>() * plan.points * kernel.lanes).div_ceil(LINE);
         let mut memory: Vec<Line> = buffer::vec(op, 3 * lines)?;
         let start = memory.as_mut_ptr();
@@ -199,7 +204,7 @@ impl<'a, R: Engine> Lanes<'a, R> {
             start.write_bytes(0, lines);
             [0, 1, 2].map(|k| start.add(k * lines).cast())
         };
-        Ok(Lanes { kernel, plan, inverse, scratch, _memory: memory })
+        Ok(LaneTransform { kernel, plan, inverse, scratch, _memory: memory })
     }
 
     /// Describes the points of one group of lanes in memory. Consecutive points of a lane are `row` complex numbers
@@ -251,8 +256,8 @@ mod tests {
         for &sides in all {
             let n = sides[0] * sides[1];
             let x: Vec<_> = (0..n).map(|i| Complex::new((i as f64 * 1.7).sin(), (i * i) as f64 % 7.0 - 3.0)).collect();
-            let lanes = sides.map(|n| Arc::new(stockham::Plan::new("fft", n).unwrap().unwrap()));
-            let plan = Plan::<f64>::new("fft", lanes).unwrap();
+            let lanes = sides.map(|n| Arc::new(stockham::StockhamPlan::new("fft", n).unwrap().unwrap()));
+            let plan = LongPlan::<f64>::new("fft", lanes).unwrap();
             for (inverse, sign) in [(false, -1.0), (true, 1.0)] {
                 let expected = naive(&x, sign);
                 let mut results = Vec::new();
@@ -289,7 +294,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "too many points")]
     fn long_lanes_of_arrays() {
         let b = Numpyish::new();
-        let shape = [3, LEAST];
+        let shape = [3, MIN_LONG_LENGTH];
         let x = ArcArray::from_shape_fn(IxDyn(&shape), |i| {
             Complex::new((i[1] as f64).sin() * i[0] as f64, i[1] as f64 % 5.0)
         });
@@ -303,10 +308,10 @@ mod tests {
         // an array of another layout gives the same bits; shorter lanes are padded with zeros, longer lanes are cut
         let turned = x.t().to_owned().into_shared().reversed_axes();
         assert_eq!(fft(&b, &turned, None, 1, Norm::Ortho).unwrap(), whole);
-        let short = x.slice(ndarray::s![.., ..LEAST - 7]).to_owned().into_dyn().into_shared();
+        let short = x.slice(ndarray::s![.., ..MIN_LONG_LENGTH - 7]).to_owned().into_dyn().into_shared();
         let mut filled = x.clone();
-        filled.slice_mut(ndarray::s![.., LEAST - 7..]).fill(Complex::ZERO);
-        let padded = fft(&b, &short, Some(LEAST), 1, Norm::Backward).unwrap();
+        filled.slice_mut(ndarray::s![.., MIN_LONG_LENGTH - 7..]).fill(Complex::ZERO);
+        let padded = fft(&b, &short, Some(MIN_LONG_LENGTH), 1, Norm::Backward).unwrap();
         assert_eq!(padded, fft(&b, &filled, None, 1, Norm::Backward).unwrap());
     }
 

@@ -5,7 +5,7 @@ use super::{
         buffer::{self, Buffer},
         convert::convert,
         copy,
-        layout::{self, LaneFn, Lanes},
+        layout::{self, LaneFn, LaneFormat},
         parallel::COSTLY,
         raw::{RawArray, View},
     },
@@ -15,7 +15,7 @@ use super::{
     halves,
     lane::{self, Planned},
     long, real,
-    stockham::Plan,
+    stockham::StockhamPlan,
     symmetry::Frequencies,
 };
 use backend_core::{
@@ -67,7 +67,7 @@ impl Pass {
         }
         if let Some(plan) = self.long::<R>(&shape)? {
             let between = Buffer::new(self.op, self.n, x.dtype)?;
-            let lanes = Lanes { dtype: x.dtype, len: self.n };
+            let lanes = LaneFormat { dtype: x.dtype, len: self.n };
             // SAFETY: each lane has `n` points, and `between` and the result have room for as many, all of which are
             // written.
             return unsafe {
@@ -90,7 +90,9 @@ impl Pass {
             }))
         };
         // SAFETY: the function reads a lane of `x` and writes `n` elements.
-        unsafe { layout::map_lanes(self.op, x, self.axis, Lanes { dtype: R::Complex::DTYPE, len: n }, COSTLY, &new) }
+        unsafe {
+            layout::map_lanes(self.op, x, self.axis, LaneFormat { dtype: R::Complex::DTYPE, len: n }, COSTLY, &new)
+        }
     }
 
     /// Like [`Pass::complex`], but writes the result over `x` (the result of another pass) if `x` is in C order and the
@@ -133,25 +135,25 @@ impl Pass {
 
     /// The plan that transforms several lanes of the result at a time. `None` if the length is unsuitable, or if
     /// neighbouring lanes do not fill a cache line.
-    fn side_by_side<R: Planned>(&self, shape: &[usize]) -> Result<Option<Arc<Plan<R>>>> {
+    fn side_by_side<R: Planned>(&self, shape: &[usize]) -> Result<Option<Arc<StockhamPlan<R>>>> {
         let inner: usize = shape[self.axis + 1..].iter().product();
         if inner * size_of::<R::Complex>() < LINE { Ok(None) } else { lane::side_by_side(self.op, self.n) }
     }
 
-    fn columns<R: Engine>(&self, plan: Arc<Plan<R>>) -> Columns<R> {
+    fn columns<R: Engine>(&self, plan: Arc<StockhamPlan<R>>) -> Columns<R> {
         let (inverse, scale) = (self.is_inverse(), self.factor());
         Columns { op: self.op, axis: self.axis, plan, inverse, scale }
     }
 
     /// The plan that transforms the lanes one after another, each on all threads. `None` if the lanes are not
     /// contiguous or not long, or if their length is unsuitable.
-    fn long<R: Planned>(&self, shape: &[usize]) -> Result<Option<Arc<long::Plan<R>>>> {
+    fn long<R: Planned>(&self, shape: &[usize]) -> Result<Option<Arc<long::LongPlan<R>>>> {
         if self.is_lane_by_lane(shape) { lane::long(self.op, self.n) } else { Ok(None) }
     }
 
     /// The plan that transforms real lanes one after another, each on all threads. `None` if the lanes are not
     /// contiguous or not long, or if their length is unsuitable.
-    fn long_real<R: Planned>(&self, x: View<'_>) -> Result<Option<halves::Plan<R>>> {
+    fn long_real<R: Planned>(&self, x: View<'_>) -> Result<Option<halves::LongRealPlan<R>>> {
         if self.is_lane_by_lane(x.shape) { lane::halves(self.op, self.n) } else { Ok(None) }
     }
 
@@ -169,8 +171,8 @@ impl Pass {
     unsafe fn lane_by_lane(
         &self,
         x: View<'_>,
-        points: Lanes,
-        result: Lanes,
+        points: LaneFormat,
+        result: LaneFormat,
         mut f: impl FnMut(*const u8, *mut u8) -> Result<()>,
     ) -> Result<RawArray> {
         let mut shape = x.shape.to_vec();
@@ -210,10 +212,10 @@ impl Pass {
 
     /// Transforms real lanes to their first `out_len` frequencies, which include at least the non-negative ones.
     fn real_lanes<R: Planned>(&self, x: View<'_>, out_len: usize) -> Result<RawArray> {
-        let out = Lanes { dtype: R::Complex::DTYPE, len: out_len };
+        let out = LaneFormat { dtype: R::Complex::DTYPE, len: out_len };
         let how = self.frequencies::<R>(out_len > self.n / 2 + 1, self.is_inverse());
         if let Some(plan) = self.long_real::<R>(x)? {
-            let (between, points) = (plan.between(self.op)?, Lanes { dtype: R::DTYPE, len: self.n });
+            let (between, points) = (plan.between(self.op)?, LaneFormat { dtype: R::DTYPE, len: self.n });
             // SAFETY: each lane has its points, and there is room for its frequencies, all of which are written.
             return unsafe {
                 self.lane_by_lane(x, points, out, |from, to| {
@@ -237,11 +239,11 @@ impl Pass {
     /// Computes real lanes from their non-negative frequencies. Imaginary parts of frequencies without a mirror image
     /// (0 and `n / 2`) are ignored.
     pub fn half_to_real<R: Planned>(&self, x: View<'_>) -> Result<RawArray> {
-        let out = Lanes { dtype: R::DTYPE, len: self.n };
+        let out = LaneFormat { dtype: R::DTYPE, len: self.n };
         let how = self.frequencies::<R>(false, !self.is_inverse());
         if let Some(plan) = self.long_real::<R>(x)? {
             let between = plan.between(self.op)?;
-            let half = Lanes { dtype: R::Complex::DTYPE, len: self.n / 2 + 1 };
+            let half = LaneFormat { dtype: R::Complex::DTYPE, len: self.n / 2 + 1 };
             // SAFETY: each lane has its non-negative frequencies, and there is room for its points, all of which are
             // written.
             return unsafe {

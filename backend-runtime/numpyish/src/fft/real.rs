@@ -6,7 +6,7 @@ use super::{
     contiguous::{Elements, pad},
     engine::Engine,
     lane::{self, Planned},
-    symmetry::{Frequencies, Kernel, Symmetry, Way},
+    symmetry::{Frequencies, Kernel, SpectrumConversion, Symmetry},
 };
 use backend_core::{ComplexFloat, Element, Float, Numeric, Result, numpyish::buffer, rules::Direction};
 use rustfft::Fft;
@@ -60,7 +60,15 @@ impl<R: Engine> Lane<R> {
             unsafe { pad(points, R::DTYPE, lane.as_mut_ptr().cast(), n) };
             self.complex.process_with_scratch(R::lane(lane), R::lane(&mut self.scratch));
             // SAFETY: there is room for the frequencies.
-            unsafe { kernel.run(Way::Apart, symmetry, 0..symmetry.pairs(), (lane.as_ptr().cast(), to.cast()), how) };
+            unsafe {
+                kernel.run(
+                    SpectrumConversion::Apart,
+                    symmetry,
+                    0..symmetry.pairs(),
+                    (lane.as_ptr().cast(), to.cast()),
+                    how,
+                )
+            };
             return;
         }
         let spectrum = &mut self.spectrum[..];
@@ -102,7 +110,7 @@ impl<R: Engine> Lane<R> {
                     pad(frequencies, R::Complex::DTYPE, spectrum.as_mut_ptr().cast(), half);
                     spectrum.as_ptr().cast()
                 };
-                kernel.run(Way::Together, symmetry, 0..symmetry.pairs(), (from, to), how);
+                kernel.run(SpectrumConversion::Together, symmetry, 0..symmetry.pairs(), (from, to), how);
                 let lane = std::slice::from_raw_parts_mut(to.cast::<R::Complex>(), symmetry.half);
                 self.complex.process_with_scratch(R::lane(lane), R::lane(&mut self.scratch));
                 if how.scale != R::ONE {

@@ -20,7 +20,7 @@ use backend_core::{Real, Result, scalar::float64};
 pub const LONGEST: usize = 1 << 14;
 
 /// The plan for one length, shared by all transforms of that length.
-pub struct Plan<R> {
+pub struct StockhamPlan<R> {
     /// The number of points.
     pub points: usize,
     stages: Vec<Stage<R>>,
@@ -78,9 +78,9 @@ pub(super) fn root<R: Engine>(k: usize, n: usize) -> [R; 2] {
     [R::of(cos), R::of(-sin)]
 }
 
-impl<R: Engine> Plan<R> {
+impl<R: Engine> StockhamPlan<R> {
     /// The plan for `points`, at least two, or `None` if that number has other prime factors than 2, 3, 5 and 7.
-    pub fn new(op: &'static str, points: usize) -> Result<Option<Plan<R>>> {
+    pub fn new(op: &'static str, points: usize) -> Result<Option<StockhamPlan<R>>> {
         let Some(radices) = radices(points) else {
             return Ok(None);
         };
@@ -96,7 +96,7 @@ impl<R: Engine> Plan<R> {
             stages.push(Stage { radix, rest, roots, twiddles });
             length = rest;
         }
-        Ok(Some(Plan { points, stages }))
+        Ok(Some(StockhamPlan { points, stages }))
     }
 }
 
@@ -457,7 +457,7 @@ unsafe fn any_stage<V: Vector<Real: Default>, const LAST: bool>(
 /// Maximum size in bytes of a transform that stays in a core's L1 cache together with the other memory that it uses.
 const NEAR: usize = 1 << 15;
 
-impl<R> Plan<R> {
+impl<R> StockhamPlan<R> {
     /// Returns whether the first stage divides the points into parts that are transformed one after another, each
     /// through all other stages. A part stays in the L1 cache from stage to stage, but all points together would not.
     fn has_parts(&self, lanes: usize) -> bool {
@@ -467,7 +467,7 @@ impl<R> Plan<R> {
 
 #[inline(always)]
 unsafe fn transform<V: Vector<Real: Engine>>(
-    plan: &Plan<V::Real>,
+    plan: &StockhamPlan<V::Real>,
     scale: V::Real,
     from: Points<V::Real>,
     to: Points<V::Real>,
@@ -526,7 +526,7 @@ unsafe fn through<V: Vector<Real: Engine>>(
     unsafe { any_stage::<V, true>(last, s, Order::Sorted, scale, from, to) }
 }
 
-type Run<R> = unsafe fn(&Plan<R>, R, Points<R>, Points<R>, [*mut R; 3]);
+type Run<R> = unsafe fn(&StockhamPlan<R>, R, Points<R>, Points<R>, [*mut R; 3]);
 
 /// The transform, compiled for the instruction set that this process uses.
 #[derive(Clone, Copy)]
@@ -539,7 +539,13 @@ pub struct Kernel<R> {
 impl<R: Engine> Kernel<R> {
     /// The kernel for the widest instruction set available.
     pub fn new() -> Kernel<R> {
-        unsafe fn plain<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
+        unsafe fn plain<R: Engine>(
+            plan: &StockhamPlan<R>,
+            scale: R,
+            from: Points<R>,
+            to: Points<R>,
+            scratch: [*mut R; 3],
+        ) {
             // SAFETY: the caller guarantees the same conditions.
             unsafe { transform::<R::Plain>(plan, scale, from, to, scratch) }
         }
@@ -547,7 +553,7 @@ impl<R: Engine> Kernel<R> {
         {
             #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
             unsafe fn avx512<R: Engine>(
-                plan: &Plan<R>,
+                plan: &StockhamPlan<R>,
                 scale: R,
                 from: Points<R>,
                 to: Points<R>,
@@ -557,7 +563,13 @@ impl<R: Engine> Kernel<R> {
                 unsafe { transform::<R::Avx512>(plan, scale, from, to, scratch) }
             }
             #[target_feature(enable = "avx2,fma,f16c")]
-            unsafe fn avx2<R: Engine>(plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
+            unsafe fn avx2<R: Engine>(
+                plan: &StockhamPlan<R>,
+                scale: R,
+                from: Points<R>,
+                to: Points<R>,
+                scratch: [*mut R; 3],
+            ) {
                 // SAFETY: the caller guarantees the same conditions.
                 unsafe { transform::<R::Avx2>(plan, scale, from, to, scratch) }
             }
@@ -571,7 +583,7 @@ impl<R: Engine> Kernel<R> {
     }
 
     /// Index of the scratch array that may receive the results, because the last stage does not read it.
-    pub fn result_in(&self, plan: &Plan<R>) -> usize {
+    pub fn result_in(&self, plan: &StockhamPlan<R>) -> usize {
         if plan.has_parts(self.lanes) { 0 } else { plan.stages.len() % 2 }
     }
 
@@ -582,7 +594,7 @@ impl<R: Engine> Kernel<R> {
     /// `scratch` must have room for the points of all lanes. `from` may be the first scratch array, and `to` may be the
     /// scratch array of index [`Kernel::result_in`].
     #[inline]
-    pub unsafe fn run(&self, plan: &Plan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
+    pub unsafe fn run(&self, plan: &StockhamPlan<R>, scale: R, from: Points<R>, to: Points<R>, scratch: [*mut R; 3]) {
         // SAFETY: the caller guarantees the memory, and this process supports the instruction set of the kernel.
         unsafe { (self.run)(plan, scale, from, to, scratch) }
     }

@@ -50,7 +50,7 @@ impl<R: Engine> Symmetry<R> {
 
 /// Direction of the conversion.
 #[derive(Clone, Copy)]
-pub enum Way {
+pub enum SpectrumConversion {
     /// Converts the spectrum of the complex lane to the frequencies of the real lane. Input and result may begin at
     /// the same address.
     Apart,
@@ -59,7 +59,7 @@ pub enum Way {
     Together,
 }
 
-type Run<R> = unsafe fn(Way, &Symmetry<R>, Range<usize>, *const R, *mut R, Frequencies<R>);
+type Run<R> = unsafe fn(SpectrumConversion, &Symmetry<R>, Range<usize>, *const R, *mut R, Frequencies<R>);
 
 /// The loops of the conversion, compiled for the instruction set that this process uses.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ impl<R: Engine> Kernel<R> {
             ($($name:ident $vector:ident $short:ident $(#[$features:meta])?;)*) => {$(
                 $(#[$features])?
                 unsafe fn $name<R: Engine>(
-                    way: Way,
+                    conversion: SpectrumConversion,
                     symmetry: &Symmetry<R>,
                     range: Range<usize>,
                     from: *const R,
@@ -82,9 +82,9 @@ impl<R: Engine> Kernel<R> {
                     // SAFETY: the caller guarantees the spectrum and the frequencies.
                     unsafe {
                         if symmetry.pairs() > <R::$vector as Vector>::LANES {
-                            pairs::<R::$vector>(way, symmetry, range, from, to, how)
+                            pairs::<R::$vector>(conversion, symmetry, range, from, to, how)
                         } else {
-                            pairs::<R::$short>(way, symmetry, range, from, to, how)
+                            pairs::<R::$short>(conversion, symmetry, range, from, to, how)
                         }
                     }
                 }
@@ -114,21 +114,21 @@ impl<R: Engine> Kernel<R> {
     #[inline]
     pub unsafe fn run(
         self,
-        way: Way,
+        conversion: SpectrumConversion,
         symmetry: &Symmetry<R>,
         range: Range<usize>,
         (from, to): (*const R, *mut R),
         how: Frequencies<R>,
     ) {
         // SAFETY: the caller guarantees both arrays, and this process supports the instruction set of the loops.
-        unsafe { (self.0)(way, symmetry, range, from, to, how) }
+        unsafe { (self.0)(conversion, symmetry, range, from, to, how) }
     }
 }
 
 /// Converts a whole vector of pairs at a time, and the remaining pairs one by one.
 #[inline(always)]
 unsafe fn pairs<V: Vector<Real: Engine>>(
-    way: Way,
+    conversion: SpectrumConversion,
     symmetry: &Symmetry<V::Real>,
     range: Range<usize>,
     from: *const V::Real,
@@ -146,18 +146,18 @@ unsafe fn pairs<V: Vector<Real: Engine>>(
     // SAFETY: the caller guarantees the spectrum and the frequencies.
     unsafe {
         for k in range.start..start {
-            one::<Single<V>>(way, symmetry, k, from, to, how);
+            one::<Single<V>>(conversion, symmetry, k, from, to, how);
         }
         while k + lanes <= end {
-            one::<V>(way, symmetry, k, from, to, how);
+            one::<V>(conversion, symmetry, k, from, to, how);
             k += lanes;
         }
         if k < end && end - start >= lanes && !in_place {
-            one::<V>(way, symmetry, end - lanes, from, to, how);
+            one::<V>(conversion, symmetry, end - lanes, from, to, how);
             k = end;
         }
         for k in k..range.end {
-            one::<Single<V>>(way, symmetry, k, from, to, how);
+            one::<Single<V>>(conversion, symmetry, k, from, to, how);
         }
     }
 }
@@ -167,7 +167,7 @@ type Single<V> = <<V as Vector>::Real as Engine>::Single;
 
 #[inline(always)]
 unsafe fn one<V: Vector<Real: Engine>>(
-    way: Way,
+    conversion: SpectrumConversion,
     symmetry: &Symmetry<V::Real>,
     k: usize,
     from: *const V::Real,
@@ -176,9 +176,9 @@ unsafe fn one<V: Vector<Real: Engine>>(
 ) {
     // SAFETY: the caller guarantees the spectrum and the frequencies.
     unsafe {
-        match way {
-            Way::Apart => apart::<V>(symmetry, k, from, to, how),
-            Way::Together => together::<V>(symmetry, k, from, to, how.conjugate),
+        match conversion {
+            SpectrumConversion::Apart => apart::<V>(symmetry, k, from, to, how),
+            SpectrumConversion::Together => together::<V>(symmetry, k, from, to, how.conjugate),
         }
     }
 }

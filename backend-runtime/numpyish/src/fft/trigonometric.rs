@@ -14,7 +14,7 @@ use super::{
         OpContext,
         buffer::{self, Buffer},
         convert::convert,
-        layout::{self, LaneFn, Lanes},
+        layout::{self, LaneFn, LaneFormat},
         parallel::COSTLY,
         raw::{RawArray, View},
         simd::versions,
@@ -80,7 +80,7 @@ fn transformed(
 
 /// Computes the transform in the precision `R`. The result has the dtype of `x`.
 fn transformed_in<R: Planned>(op: &'static str, x: View<'_>, plan: &Trigonometric) -> Result<RawArray> {
-    let (dtype, len, out) = (x.dtype, x.shape[plan.axis], Lanes { dtype: x.dtype, len: plan.n });
+    let (dtype, len, out) = (x.dtype, x.shape[plan.axis], LaneFormat { dtype: x.dtype, len: plan.n });
     let new = || -> Result<LaneFn<'_>> {
         let mut lane = Lane::<R>::new(op, plan)?;
         let converted = Buffer::new(op, if dtype == R::DTYPE { 0 } else { plan.n }, R::DTYPE)?;

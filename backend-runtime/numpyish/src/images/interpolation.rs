@@ -18,7 +18,7 @@ use backend_core::{
         raw::{RawArray, View},
         simd::versions,
     },
-    rules::{self, MOST_SAMPLED, SPLINE_BORDER, Sampling},
+    rules::{self, MAX_SAMPLED_AXES, SPLINE_BORDER, Sampling},
 };
 use std::ops::Range;
 
@@ -196,7 +196,7 @@ impl<'a> Points<'a> {
 
 /// An interpolation with all its parameters.
 struct Job<'a> {
-    axes: [SampledAxis; MOST_SAMPLED],
+    axes: [SampledAxis; MAX_SAMPLED_AXES],
     count: usize,
     channels: usize,
     points: usize,
@@ -257,7 +257,7 @@ fn interpolated(
     let apart = lengths.iter().product::<usize>() * sampling.channels;
     let arrays: usize = x.shape[..before].iter().product();
     let none = SampledAxis { len: 1, stride: 0, order, mode, border: 0.0 };
-    let mut axes = [none; MOST_SAMPLED];
+    let mut axes = [none; MAX_SAMPLED_AXES];
     let mut stride = sampling.channels as isize;
     for (axis, &len) in axes[..count].iter_mut().zip(lengths).rev() {
         let border = if border.is_some() { SPLINE_BORDER as f64 } else { 0.0 };
@@ -338,10 +338,10 @@ versions! {
     unsafe fn sampled[P: Pixel, const N: usize, const W: usize][P, N, W](job: &Job<'_>, x: *const P, out: *mut P, range: Range<usize>) {
         let count = if N > 0 { N } else { job.count };
         let beyond = P::number(job.cval);
-        let mut taps = [Taps::NONE; MOST_SAMPLED];
-        let mut place = [0.0; MOST_SAMPLED];
-        let mut index = [0_usize; MOST_SAMPLED];
-        let mut outer = [0.0; MOST_SAMPLED];
+        let mut taps = [Taps::NONE; MAX_SAMPLED_AXES];
+        let mut place = [0.0; MAX_SAMPLED_AXES];
+        let mut index = [0_usize; MAX_SAMPLED_AXES];
+        let mut outer = [0.0; MAX_SAMPLED_AXES];
         let grid: &[usize] = match job.source {
             Source::Map { grid, .. } => grid,
             Source::Grid { shape, .. } => shape,

@@ -2,16 +2,16 @@
 //! coefficients around the position.
 
 use super::Pixel;
-use backend_core::{Boundary, rules::MOST_SAMPLED};
+use backend_core::{Boundary, rules::MAX_SAMPLED_AXES};
 
 /// Maximum number of coefficients along one axis that a value depends on.
-pub const MOST_TAPS: usize = 6;
+pub const MAX_TAPS: usize = 6;
 
 /// The coefficients along one axis that a value depends on: their offsets in memory, and their weights.
 #[derive(Clone, Copy, Debug)]
 pub struct Taps {
-    pub at: [isize; MOST_TAPS],
-    pub weight: [f64; MOST_TAPS],
+    pub at: [isize; MAX_TAPS],
+    pub weight: [f64; MAX_TAPS],
     pub place: Place,
 }
 
@@ -31,7 +31,7 @@ pub enum Place {
 pub const BEYOND: isize = isize::MIN;
 
 impl Taps {
-    pub const NONE: Taps = Taps { at: [0; MOST_TAPS], weight: [0.0; MOST_TAPS], place: Place::Outside };
+    pub const NONE: Taps = Taps { at: [0; MAX_TAPS], weight: [0.0; MAX_TAPS], place: Place::Outside };
 }
 
 /// One axis of an array of coefficients, with the parameters of the interpolation along it.
@@ -65,8 +65,8 @@ impl SampledAxis {
         };
         if !at.is_finite() {
             // the value is NaN if the position is not finite
-            taps.at = [0; MOST_TAPS];
-            taps.weight = [f64::NAN; MOST_TAPS];
+            taps.at = [0; MAX_TAPS];
+            taps.weight = [f64::NAN; MAX_TAPS];
             taps.place = Place::Edge;
             return;
         }
@@ -147,7 +147,7 @@ fn folded_index(index: isize, len: isize, mode: Boundary) -> Option<isize> {
 /// from the middle coefficient. For odd orders, `t` is the distance from the last coefficient at or before the
 /// position.
 #[inline(always)]
-fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
+fn weights(order: usize, t: f64, w: &mut [f64; MAX_TAPS]) {
     match order {
         0 => w[0] = 1.0,
         1 => (w[0], w[1]) = (1.0 - t, t),
@@ -195,8 +195,8 @@ fn weights(order: usize, t: f64, w: &mut [f64; MOST_TAPS]) {
 #[inline(always)]
 pub unsafe fn inside<P: Pixel, const N: usize, const W: usize>(
     x: *const P,
-    taps: &[Taps; MOST_SAMPLED],
-    axes: &[SampledAxis; MOST_SAMPLED],
+    taps: &[Taps; MAX_SAMPLED_AXES],
+    axes: &[SampledAxis; MAX_SAMPLED_AXES],
     step: isize,
 ) -> P::Total {
     let row = |from: isize| {
@@ -251,7 +251,7 @@ mod tests {
     fn weights_are_a_partition_and_a_spline() {
         for order in 0..=5 {
             for t in [0.0, 0.1, 0.25, 0.499] {
-                let mut w = [0.0; MOST_TAPS];
+                let mut w = [0.0; MAX_TAPS];
                 weights(order, t, &mut w);
                 let total: f64 = w[..=order].iter().sum();
                 assert!((total - 1.0).abs() < 1e-14, "{order} {t}");

@@ -278,12 +278,12 @@ struct Put {
     row: unsafe fn(to: *mut u8, values: *const u8, n: usize),
     /// A loop that is used instead of `at` and `row`, if it is not `None`. It combines each element of the lanes with
     /// all values for this element at once.
-    runs: Option<unsafe fn(runs: &Runs, indices: &[i64], lanes: Lanes)>,
+    runs: Option<unsafe fn(runs: &Runs, indices: &[i64], lanes: ScatterColumns)>,
 }
 
 /// The lanes that a task changes: columns `first..first + n` of a matrix of `len` rows and `inner` columns, in which
 /// the indices select rows. The values for these columns are at `values`.
-struct Lanes {
+struct ScatterColumns {
     to: *mut u8,
     values: *const u8,
     len: usize,
@@ -295,8 +295,8 @@ struct Lanes {
 /// Defines the loops that combine 16-bit floats in float32, and round each result once.
 macro_rules! combining_runs {
     ($name:ident: $combined:ident) => {
-        unsafe fn $name<T: Real + Into<f32>>(runs: &Runs, indices: &[i64], lanes: Lanes) {
-            let Lanes { to, values, len, inner, first, n } = lanes;
+        unsafe fn $name<T: Real + Into<f32>>(runs: &Runs, indices: &[i64], lanes: ScatterColumns) {
+            let ScatterColumns { to, values, len, inner, first, n } = lanes;
             let (to, values) = (to.cast::<T>(), values.cast::<T>());
             for run in runs.iter() {
                 let Some(&k) = run.first() else { continue };
@@ -478,7 +478,7 @@ fn scattered(
                 if let Some((put, runs)) = &runs {
                     let to = ends.to.add(o * len * inner * size);
                     let values = ends.from.add(o * indices.len() * inner * size);
-                    put(runs, indices, Lanes { to, values, len, inner, first, n: width });
+                    put(runs, indices, ScatterColumns { to, values, len, inner, first, n: width });
                     continue;
                 }
                 if inner == 1 {

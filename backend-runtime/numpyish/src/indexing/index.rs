@@ -529,7 +529,7 @@ mod tests {
         IntoHost, Slice,
         numpyish::{Operand, testing::Dice},
     };
-    use ndarray::{Axis, Slice as Part};
+    use ndarray::{Axis, Slice as NdarraySlice};
 
     const B: Numpyish = Numpyish::new();
 
@@ -582,7 +582,7 @@ mod tests {
             for k in 0..2 * many.len() {
                 let value = values.index_axis(Axis(along), k);
                 let at = many[k % many.len()] as isize;
-                let place = Part::new(at, Some(at + 1), 1);
+                let place = NdarraySlice::new(at, Some(at + 1), 1);
                 expected.slice_axis_mut(Axis(along), place).index_axis_mut(Axis(along), 0).assign(&value);
                 let mut sum = sums.slice_axis_mut(Axis(along), place);
                 sum += &value.insert_axis(Axis(along));

@@ -9,7 +9,7 @@ use backend_core::{
     },
     rules,
 };
-use ndarray::Slice as Part;
+use ndarray::Slice as NdarraySlice;
 
 /// Selects a range or a single index of each axis. The result is a view that shares the memory of `x`.
 pub fn getitem(on: OpContext<'_>, x: View<'_>, slices: &[Slice]) -> Result<Change> {
@@ -21,14 +21,14 @@ pub fn getitem(on: OpContext<'_>, x: View<'_>, slices: &[Slice]) -> Result<Chang
 
 /// Converts a span to an ndarray slice. If the step is negative, the range of an ndarray slice begins at the smallest
 /// selected index, although this index is selected last.
-pub(super) fn ndarray_slice(span: &rules::Span) -> Part {
+pub(super) fn ndarray_slice(span: &rules::Span) -> NdarraySlice {
     let first = span.start as isize;
     match span.len as isize {
-        0 => Part::new(0, Some(0), 1),
-        1 => Part::new(first, Some(first + 1), 1),
+        0 => NdarraySlice::new(0, Some(0), 1),
+        1 => NdarraySlice::new(first, Some(first + 1), 1),
         len => {
             let last = first + (len - 1) * span.step;
-            Part::new(first.min(last), Some(first.max(last) + 1), span.step)
+            NdarraySlice::new(first.min(last), Some(first.max(last) + 1), span.step)
         }
     }
 }

@@ -261,7 +261,7 @@ struct Parts {
 impl Parts {
     const ONE: Parts = Parts { count: 1, by_rows: true };
     /// Minimum number of multiplications of a part.
-    const LEAST: usize = 1 << 19;
+    const MIN_MULTIPLICATIONS: usize = 1 << 19;
     /// Minimum number of multiplications of a product that `gemm` divides.
     const LARGE: usize = 1 << 27;
     /// Parts begin at multiples of these numbers: the first number for rows, the second for columns. The numbers are
@@ -277,14 +277,14 @@ impl Parts {
 
     fn of(sizes @ [rows, _, columns]: [usize; 3]) -> Parts {
         let work = work(sizes);
-        if !(2 * Parts::LEAST..Parts::LARGE).contains(&work) {
+        if !(2 * Parts::MIN_MULTIPLICATIONS..Parts::LARGE).contains(&work) {
             return Parts::ONE;
         }
         let by_rows = 2 * rows >= columns;
         let (length, other) = if by_rows { (rows, columns) } else { (columns, rows) };
         let least = if other > Parts::SMALL { 1 } else { Parts::SMALL.max(Parts::FEW / other) + 1 };
         let most = length / (least + 2 * Parts::registers(by_rows));
-        Parts { count: threads::count().min(work / Parts::LEAST).min(most).max(1), by_rows }
+        Parts { count: threads::count().min(work / Parts::MIN_MULTIPLICATIONS).min(most).max(1), by_rows }
     }
 
     fn registers(by_rows: bool) -> usize {

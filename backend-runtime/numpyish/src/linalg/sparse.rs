@@ -93,7 +93,7 @@ pub fn csc_product(
     // there are many right-hand sides, these are divided instead, which needs no additions.
     let segments = if p.width >= 2 * SEGMENT { p.width.div_ceil(SEGMENT) } else { 1 };
     let work = p.stored.saturating_mul(p.width);
-    let worth = (work / (n.saturating_mul(4).max(1))).min(work / CHEAP).clamp(1, MOST_PARTS);
+    let worth = (work / (n.saturating_mul(4).max(1))).min(work / CHEAP).clamp(1, MAX_PARTIAL_RESULTS);
     let parts = if segments > 1 { 1 } else { worth };
     let out = Buffer::zeroed(OP, n, x.dtype)?;
     let further = Buffer::zeroed(OP, n * (parts - 1), x.dtype)?;
@@ -178,7 +178,7 @@ unsafe impl Sync for Dense<'_> {}
 const SEGMENT: usize = 8;
 
 /// Maximum number of partial results of a product with a CSC matrix. The partial results are added up at the end.
-const MOST_PARTS: usize = 8;
+const MAX_PARTIAL_RESULTS: usize = 8;
 
 /// Approximate number of multiplications per task, for tasks that are ranges of rows.
 const TASK: usize = 1 << 14;

@@ -154,7 +154,7 @@ pub fn sampled(
 }
 
 /// Number of elements that are drawn at a time.
-const PART: usize = many::MOST;
+const PART: usize = many::MAX_BATCH;
 
 /// Draws one element for each pair of parameters. The arguments are the key of the random stream, the first block,
 /// the pairs, the parameters that all elements share, and the output.
@@ -414,12 +414,12 @@ mod tests {
     #[test]
     fn many_elements_are_those_made_one_by_one() {
         let alike = |of: Distribution, own: [f64; 2], shared: [f64; 2]| {
-            let mut made = [0.0; many::MOST - 3];
+            let mut made = [0.0; many::MAX_BATCH - 3];
             with_each(|_| {
                 for block in [0, u64::MAX - 7] {
                     let mut one_by_one = made;
                     // SAFETY: the loops have no preconditions.
-                    unsafe { loop_of(of)(42, block, &[own; many::MOST - 3], shared, &mut one_by_one) };
+                    unsafe { loop_of(of)(42, block, &[own; many::MAX_BATCH - 3], shared, &mut one_by_one) };
                     if many::make(of, 42, block, own, shared, &mut made) {
                         assert_eq!(made.map(f64::to_bits), one_by_one.map(f64::to_bits), "{of:?} {own:?}");
                     }

@@ -15,9 +15,9 @@ use backend_core::random::{
 };
 
 /// Maximum number of elements that are drawn in one call.
-pub const MOST: usize = 512;
+pub const MAX_BATCH: usize = 512;
 
-/// Draws up to [`MOST`] elements with these parameters. Each element uses its own block of the random stream, from
+/// Draws up to [`MAX_BATCH`] elements with these parameters. Each element uses its own block of the random stream, from
 /// block `first` on. Returns false, and draws nothing, if drawing elements together is not faster for this
 /// distribution.
 pub fn make(
@@ -66,20 +66,20 @@ fn unit(word: u64) -> f64 {
 }
 
 /// An array with room for the elements of one call.
-type Part<T> = [T; MOST];
+type BatchArray<T> = [T; MAX_BATCH];
 
 /// Pairs of normally distributed numbers, as [`Draws::normals`] draws them.
 struct Normals {
     /// The first and the second number of each pair.
-    pairs: [Part<f64>; 2],
+    pairs: [BatchArray<f64>; 2],
     /// For each element, the number of blocks that it has used. If the drawing of the pair began in the middle of a
     /// block, half of the last of these blocks is unused.
-    used: Part<u32>,
+    used: BatchArray<u32>,
 }
 
 wide_versions! {
     unsafe fn exponentials[][](key: u64, first: u64, sampler: Exponential, out: &mut [f64]) {
-        let mut words = [0; 2 * MOST];
+        let mut words = [0; 2 * MAX_BATCH];
         let words = &mut words[..2 * out.len()];
         words::fill(key, first, words);
         for (x, words) in out.iter_mut().zip(words.as_chunks::<2>().0) {
@@ -95,19 +95,20 @@ wide_versions! {
     /// its further blocks. Adds the number of blocks that an element needs to its entry of `to.used`. With `HALF`,
     /// drawing begins with the second half of the last used block.
     unsafe fn normals[const HALF: bool][HALF](key: u64, first: u64, n: usize, to: &mut Normals) {
-        let mut waiting: Part<u16> = [0; MOST];
+        let mut waiting: BatchArray<u16> = [0; MAX_BATCH];
         for i in 0..n {
-            waiting[i % MOST] = i as u16;
+            waiting[i % MAX_BATCH] = i as u16;
         }
-        let (mut x, mut y, mut square, mut scale) = ([0.0; MOST], [0.0; MOST], [0.0; MOST], [0.0; MOST]);
-        let (mut blocks, mut further) = ([0; MOST], [0; MOST]);
-        let (mut words, mut before) = ([0; 2 * MOST], [0; 2 * MOST]);
+        let (mut x, mut y) = ([0.0; MAX_BATCH], [0.0; MAX_BATCH]);
+        let (mut square, mut scale) = ([0.0; MAX_BATCH], [0.0; MAX_BATCH]);
+        let (mut blocks, mut further) = ([0; MAX_BATCH], [0; MAX_BATCH]);
+        let (mut words, mut before) = ([0; 2 * MAX_BATCH], [0; 2 * MAX_BATCH]);
         let mut count = n;
         while count > 0 {
             for i in 0..count {
-                let at = waiting[i % MOST] as usize % MOST;
-                blocks[i % MOST] = first.wrapping_add(at as u64);
-                further[i % MOST] = to.used[at];
+                let at = waiting[i % MAX_BATCH] as usize % MAX_BATCH;
+                blocks[i % MAX_BATCH] = first.wrapping_add(at as u64);
+                further[i % MAX_BATCH] = to.used[at];
             }
             words::each(key, &blocks[..count], &further[..count], &mut words[..2 * count]);
             if HALF {
@@ -116,30 +117,30 @@ wide_versions! {
                 }
                 words::each(key, &blocks[..count], &further[..count], &mut before[..2 * count]);
                 for i in 0..count {
-                    x[i % MOST] = unit(before[2 * i % (2 * MOST) + 1]);
-                    y[i % MOST] = unit(words[2 * i % (2 * MOST)]);
+                    x[i % MAX_BATCH] = unit(before[2 * i % (2 * MAX_BATCH) + 1]);
+                    y[i % MAX_BATCH] = unit(words[2 * i % (2 * MAX_BATCH)]);
                 }
             } else {
                 for i in 0..count {
-                    x[i % MOST] = unit(words[2 * i % (2 * MOST)]);
-                    y[i % MOST] = unit(words[2 * i % (2 * MOST) + 1]);
+                    x[i % MAX_BATCH] = unit(words[2 * i % (2 * MAX_BATCH)]);
+                    y[i % MAX_BATCH] = unit(words[2 * i % (2 * MAX_BATCH) + 1]);
                 }
             }
             for i in 0..count {
-                let i = i % MOST;
+                let i = i % MAX_BATCH;
                 (x[i], y[i]) = Draws::around_0(x[i], y[i]);
                 square[i] = x[i] * x[i] + y[i] * y[i];
                 scale[i] = Draws::polar_scale(square[i]);
             }
             let mut left = 0;
             for i in 0..count {
-                let at = waiting[i % MOST] as usize % MOST;
-                to.pairs[0][at] = x[i % MOST] * scale[i % MOST];
-                to.pairs[1][at] = y[i % MOST] * scale[i % MOST];
+                let at = waiting[i % MAX_BATCH] as usize % MAX_BATCH;
+                to.pairs[0][at] = x[i % MAX_BATCH] * scale[i % MAX_BATCH];
+                to.pairs[1][at] = y[i % MAX_BATCH] * scale[i % MAX_BATCH];
                 to.used[at] = to.used[at].wrapping_add(1);
                 // elements whose points are outside the circle are drawn again
-                waiting[left % MOST] = at as u16;
-                left += usize::from(!Draws::is_in_circle(square[i % MOST]));
+                waiting[left % MAX_BATCH] = at as u16;
+                left += usize::from(!Draws::is_in_circle(square[i % MAX_BATCH]));
             }
             count = left;
         }
@@ -147,11 +148,11 @@ wide_versions! {
 
     /// Writes the next uniform number in (0, 1] of each element. With `HALF`, the number comes from the second half of
     /// the element's last used block, otherwise from its next block.
-    unsafe fn positives[const HALF: bool][HALF](key: u64, first: u64, used: &mut Part<u32>, to: &mut [f64]) {
+    unsafe fn positives[const HALF: bool][HALF](key: u64, first: u64, used: &mut BatchArray<u32>, to: &mut [f64]) {
         let n = to.len();
-        let (mut blocks, mut further, mut words) = ([0; MOST], [0; MOST], [0; 2 * MOST]);
+        let (mut blocks, mut further, mut words) = ([0; MAX_BATCH], [0; MAX_BATCH], [0; 2 * MAX_BATCH]);
         for at in 0..n {
-            let at = at % MOST;
+            let at = at % MAX_BATCH;
             blocks[at] = first.wrapping_add(at as u64);
             further[at] = used[at].wrapping_sub(u32::from(HALF));
             used[at] = used[at].wrapping_add(u32::from(!HALF));
@@ -163,7 +164,7 @@ wide_versions! {
     }
 
     unsafe fn gammas[][](key: u64, first: u64, sampler: Gamma, out: &mut [f64]) {
-        let mut made = Normals { pairs: [[0.0; MOST]; 2], used: [0; MOST] };
+        let mut made = Normals { pairs: [[0.0; MAX_BATCH]; 2], used: [0; MAX_BATCH] };
         // SAFETY: the loops have no preconditions.
         unsafe {
             normals::<false>(key, first, out.len(), &mut made);
@@ -177,8 +178,8 @@ wide_versions! {
     }
 
     unsafe fn betas[][](key: u64, first: u64, sampler: Beta, out: &mut [f64]) {
-        let mut made = Normals { pairs: [[0.0; MOST]; 2], used: [0; MOST] };
-        let mut other = [0.0; MOST];
+        let mut made = Normals { pairs: [[0.0; MAX_BATCH]; 2], used: [0; MAX_BATCH] };
+        let mut other = [0.0; MAX_BATCH];
         let other = &mut other[..out.len()];
         // SAFETY: the loops have no preconditions.
         unsafe {
@@ -201,7 +202,7 @@ wide_versions! {
     }
 
     unsafe fn truncated[][](key: u64, first: u64, sampler: TruncatedNormal, out: &mut [f64]) {
-        let mut made = Normals { pairs: [[0.0; MOST]; 2], used: [0; MOST] };
+        let mut made = Normals { pairs: [[0.0; MAX_BATCH]; 2], used: [0; MAX_BATCH] };
         // SAFETY: the loop has no preconditions.
         unsafe { normals::<false>(key, first, out.len(), &mut made) };
         for (i, out) in out.iter_mut().enumerate() {

@@ -5,7 +5,7 @@ use super::super::{
     buffer::{self},
     convert::{computed_in, convert, reals_from_f64, reals_to_f64},
     copy,
-    layout::{self, LaneFn, Lanes},
+    layout::{self, LaneFn, LaneFormat},
     parallel::COSTLY,
     raw::{RawArray, View},
     simd::versions,
@@ -90,7 +90,7 @@ fn quantiles_in<A: Ranked>(
     let packed_strides = rules::c_strides(&lanes_shape);
     let strides = if axes.len() == 1 { &moved_strides } else { &packed_strides };
     let lanes = View { start: packed.start(), dtype: x.dtype, shape: &lanes_shape, strides };
-    let out = Lanes { dtype: x.dtype, len: places.len() };
+    let out = LaneFormat { dtype: x.dtype, len: places.len() };
     // SAFETY: the function reads a lane of `n` elements and writes one result for each place.
     let found = unsafe { layout::map_lanes(op, lanes, kept.len(), out, COSTLY, &new)? };
     // moves the axis of the quantiles to the front

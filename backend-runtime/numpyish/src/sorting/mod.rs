@@ -24,7 +24,7 @@ use super::{
     OpContext,
     buffer::{self, Buffer},
     copy, indexing,
-    layout::{self, LaneFn, Lanes},
+    layout::{self, LaneFn, LaneFormat},
     parallel::{self, CHEAP, COSTLY},
     raw::{RawArray, View},
 };
@@ -114,7 +114,7 @@ fn arranged<K: Key>(
         }))
     };
     // SAFETY: the function reads and writes lanes of `len` elements.
-    unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: x.dtype, len }, COSTLY, &new) }
+    unsafe { layout::map_lanes(op, x, axis, LaneFormat { dtype: x.dtype, len }, COSTLY, &new) }
 }
 
 /// Converts `n` elements to keys, writes the keys to `keys`, and returns whether one of the elements is -0.0.
@@ -182,7 +182,7 @@ fn order_by<K: Key>(x: View<'_>, axis: isize, descending: bool) -> Result<RawArr
         }))
     };
     // SAFETY: the function reads lanes of `len` elements and writes as many indices.
-    unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len }, COSTLY, &new) }
+    unsafe { layout::map_lanes(op, x, axis, LaneFormat { dtype: DType::Int64, len }, COSTLY, &new) }
 }
 
 fn searched_by<K: Key>(x1: View<'_>, x2: View<'_>, side: Side) -> Result<RawArray> {

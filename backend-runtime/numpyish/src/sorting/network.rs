@@ -32,18 +32,18 @@ type Tile<K> = [[K; TOGETHER]; LONGEST];
 /// Pairs of rows of a [`Tile`], in the order in which they are compared. In each column, the first row of a pair gets
 /// the smaller key, and the second row gets the larger key.
 struct Network {
-    pairs: [(u8, u8); MOST],
+    pairs: [(u8, u8); MAX_PAIRS],
     many: usize,
 }
 
 /// Number of pairs of rows that the network for [`LONGEST`] rows compares.
-const MOST: usize = 191;
+const MAX_PAIRS: usize = 191;
 
 impl Network {
     /// Creates the network for `n` rows, at most [`LONGEST`]. It is Batcher's merge exchange: algorithm M of section
     /// 5.2.2 of Knuth's "The Art of Computer Programming", volume 3.
     fn new(n: usize) -> Network {
-        let mut network = Network { pairs: [(0, 0); MOST], many: 0 };
+        let mut network = Network { pairs: [(0, 0); MAX_PAIRS], many: 0 };
         let most = n.next_power_of_two() / 2;
         let mut p = most;
         while p > 0 {

@@ -13,7 +13,7 @@ use backend_core::{
     DType, Result,
     numpyish::{
         OpContext, buffer,
-        layout::{self, LaneFn, Lanes},
+        layout::{self, LaneFn, LaneFormat},
         parallel::COSTLY,
         raw::{RawArray, View},
         simd::versions,
@@ -80,7 +80,7 @@ fn around_by<K: Sortable>(op: &'static str, x: View<'_>, axis: usize, place: usi
         }))
     };
     // SAFETY: the function reads lanes of `len` elements and writes as many indices.
-    unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len }, COSTLY, &new) }
+    unsafe { layout::map_lanes(op, x, axis, LaneFormat { dtype: DType::Int64, len }, COSTLY, &new) }
 }
 
 /// Writes the indices of a lane's elements to `out` in three groups: elements whose key is smaller than `key`, then
@@ -149,7 +149,7 @@ fn first_by<K: Sortable>(op: &'static str, x: View<'_>, axis: usize, k: usize, d
         }))
     };
     // SAFETY: the function reads the lanes along the axis and writes `k` indices for each.
-    unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: k }, COSTLY, &new) }
+    unsafe { layout::map_lanes(op, x, axis, LaneFormat { dtype: DType::Int64, len: k }, COSTLY, &new) }
 }
 
 /// Number of keys that are compared with the largest wanted key at a time.

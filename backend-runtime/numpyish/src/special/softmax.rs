@@ -18,29 +18,29 @@ use std::{ops::Range, sync::OnceLock};
 
 /// Computes `exp(x)`, divided by the sum of `exp(x)` over the axes.
 pub fn softmax(on: OpContext<'_>, x: View<'_>, axis: Axes) -> Result<RawArray> {
-    Lanes::new(on.op, x, axis)?.elements(Of::Softmax)
+    SoftmaxInput::new(on.op, x, axis)?.elements(SoftmaxFunction::Softmax)
 }
 
 /// Logarithm of the softmax over axes.
 pub fn log_softmax(on: OpContext<'_>, x: View<'_>, axis: Axes) -> Result<RawArray> {
-    Lanes::new(on.op, x, axis)?.elements(Of::LogSoftmax)
+    SoftmaxInput::new(on.op, x, axis)?.elements(SoftmaxFunction::LogSoftmax)
 }
 
 /// Logarithm of the sum of `exp(x)` over the axes.
 pub fn logsumexp(on: OpContext<'_>, x: View<'_>, axis: Axes, keepdims: bool) -> Result<RawArray> {
-    Lanes::new(on.op, x, axis)?.values(keepdims)
+    SoftmaxInput::new(on.op, x, axis)?.values(keepdims)
 }
 
 /// The function to compute.
 #[derive(Clone, Copy, PartialEq)]
-enum Of {
+enum SoftmaxFunction {
     Softmax,
     LogSoftmax,
     LogSumExp,
 }
 
 /// An array, with an order of its axes in which the summed axes are adjacent.
-struct Lanes<'a> {
+struct SoftmaxInput<'a> {
     op: &'static str,
     x: View<'a>,
     /// The summed axes, in ascending order.
@@ -55,8 +55,8 @@ struct Lanes<'a> {
     dims: Dims,
 }
 
-/// The numbers of elements along three groups of axes, in the order [`Lanes::order`]: the axes before the summed axes,
-/// the summed axes (`n`), and the axes after the summed axes.
+/// The numbers of elements along three groups of axes, in the order [`SoftmaxInput::order`]: the axes before the summed
+/// axes, the summed axes (`n`), and the axes after the summed axes.
 #[derive(Clone, Copy)]
 struct Dims {
     outer: usize,
@@ -64,8 +64,8 @@ struct Dims {
     inner: usize,
 }
 
-impl<'a> Lanes<'a> {
-    fn new(op: &'static str, x: View<'a>, axis: Axes) -> Result<Lanes<'a>> {
+impl<'a> SoftmaxInput<'a> {
+    fn new(op: &'static str, x: View<'a>, axis: Axes) -> Result<SoftmaxInput<'a>> {
         let mut axes = rules::reduction(op, axis, x.shape.len())?;
         rules::require_elements(op, x.shape, &axes)?;
         axes.sort_unstable();
@@ -84,11 +84,11 @@ impl<'a> Lanes<'a> {
         let (outer, rest) = shape.split_at(first);
         let (summed, inner) = rest.split_at(axes.len());
         let dims = Dims { outer: outer.iter().product(), n: summed.iter().product(), inner: inner.iter().product() };
-        Ok(Lanes { op, x, axes, order, in_memory, shape, dims })
+        Ok(SoftmaxInput { op, x, axes, order, in_memory, shape, dims })
     }
 
     /// Computes softmax or log-softmax. The result has the shape of `x`, and the memory order of `x` or C order.
-    fn elements(self, of: Of) -> Result<RawArray> {
+    fn elements(self, of: SoftmaxFunction) -> Result<RawArray> {
         let elements = self.computed(of)?;
         let places = (0..self.order.len()).map(|axis| place(&self.order, axis)).collect::<Vec<_>>();
         // SAFETY: every element has been written.
@@ -100,7 +100,7 @@ impl<'a> Lanes<'a> {
 
     /// Computes logsumexp. The result lacks the summed axes, or has them with length 1 if `keepdims`.
     fn values(self, keepdims: bool) -> Result<RawArray> {
-        let values = self.computed(Of::LogSumExp)?;
+        let values = self.computed(SoftmaxFunction::LogSumExp)?;
         let is_kept = |axis: &usize| !self.axes.contains(axis);
         let kept: Vec<usize> = self.order.iter().copied().filter(is_kept).collect();
         let shape = kept.iter().map(|&axis| self.x.shape[axis]).collect();
@@ -112,7 +112,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// The elements of the result. For 16-bit floats, they are computed in `f32` and rounded once.
-    fn computed(&self, of: Of) -> Result<Buffer> {
+    fn computed(&self, of: SoftmaxFunction) -> Result<Buffer> {
         let (op, dtype) = (self.op, self.x.dtype);
         let strides: Vec<isize> = self.order.iter().map(|&axis| self.x.strides[axis]).collect();
         let packed = copy::pack(op, View { shape: &self.shape, strides: &strides, ..self.x })?;
@@ -139,11 +139,11 @@ fn place(order: &[usize], axis: usize) -> usize {
     order.iter().position(|&other| other == axis).unwrap_or(0)
 }
 
-/// Computes the function `of` of contiguous elements, whose axes have the order [`Lanes::order`].
+/// Computes the function `of` of contiguous elements, whose axes have the order [`SoftmaxInput::order`].
 ///
 /// # Safety
 /// `x` must point to the number of elements that `dims` gives, of dtype float32 or float64.
-unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of: Of) -> Result<Buffer> {
+unsafe fn of_dtype(op: &'static str, dtype: DType, x: *const u8, dims: Dims, of: SoftmaxFunction) -> Result<Buffer> {
     // SAFETY: the caller guarantees the elements.
     unsafe {
         match dtype {
@@ -161,10 +161,10 @@ const PART: usize = 1 << 14;
 const NARROW: usize = 32;
 
 /// Implements [`of_dtype`] for one type.
-unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) -> Result<Buffer> {
+unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: SoftmaxFunction) -> Result<Buffer> {
     let Dims { outer, n, inner } = dims;
     let (values, lane) = (outer * inner, n * inner);
-    let out = Buffer::new(op, if of == Of::LogSumExp { values } else { values * n }, T::DTYPE)?;
+    let out = Buffer::new(op, if of == SoftmaxFunction::LogSumExp { values } else { values * n }, T::DTYPE)?;
     if values == 0 {
         return Ok(out);
     }
@@ -179,11 +179,12 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
         let ends = &ends;
         let (o, column) = (part / columns * outers, part % columns * width);
         let (first, value) = (o * lane + column, o * inner + column);
-        let part = Part { op, count: outers.min(outer - o), n, width: width.min(inner - column), step: inner, shared };
+        let part =
+            LaneBlock { op, count: outers.min(outer - o), n, width: width.min(inner - column), step: inner, shared };
         // SAFETY: this part of the array and of the result belongs to one task only.
         let done = unsafe {
             let (x, to) = (ends.from.cast::<T>().add(first), ends.to.cast::<T>());
-            part.run(x, to.add(if of == Of::LogSumExp { value } else { first }), of)
+            part.run(x, to.add(if of == SoftmaxFunction::LogSumExp { value } else { first }), of)
         };
         if let Err(why) = done {
             failed.get_or_init(|| why);
@@ -203,7 +204,7 @@ unsafe fn of_type<T: Real>(op: &'static str, x: *const T, dims: Dims, of: Of) ->
 /// `count * width` lanes of an array, stored in `count` groups of `n` rows. A row has `width` contiguous elements,
 /// which belong to `width` lanes. A lane has one element in each of the `n` rows of its group. The rows begin `step`
 /// elements apart.
-struct Part {
+struct LaneBlock {
     op: &'static str,
     count: usize,
     n: usize,
@@ -213,14 +214,14 @@ struct Part {
     shared: bool,
 }
 
-impl Part {
+impl LaneBlock {
     /// Writes the result: for softmax and log-softmax, elements in the layout of `x`; for logsumexp, one value per
     /// lane, in contiguous memory.
     ///
     /// # Safety
     /// `x` must point to the elements. `to` must have room for the result, and nobody else may use it.
-    unsafe fn run<T: Real>(&self, x: *const T, to: *mut T, of: Of) -> Result<()> {
-        let Part { op, count, n, width, step, .. } = *self;
+    unsafe fn run<T: Real>(&self, x: *const T, to: *mut T, of: SoftmaxFunction) -> Result<()> {
+        let LaneBlock { op, count, n, width, step, .. } = *self;
         let (shape, strides) = ([count, n, width], [(n * step) as isize, step as isize, 1]);
         let whole = View { start: x.cast(), dtype: T::DTYPE, shape: &shape, strides: &strides };
         let tops = self.values(max_of(whole.into(), Axes::from(1), false))?;
@@ -228,11 +229,11 @@ impl Part {
         // exponentials fit the result or `own`.
         unsafe {
             let top = tops.start().cast::<T>();
-            if of != Of::Softmax {
+            if of != SoftmaxFunction::Softmax {
                 made_finite(top, tops.len());
             }
             let own = match of {
-                Of::Softmax => None,
+                SoftmaxFunction::Softmax => None,
                 _ => Some(Buffer::new(op, count * n * width, T::DTYPE)?),
             };
             let powers = Rows {
@@ -247,11 +248,11 @@ impl Part {
             let sums = self.values(sum_of(all.into(), Axes::from(1), false))?;
             let sum = Rows { start: sums.start().cast::<T>(), step: width };
             match of {
-                Of::Softmax => {
+                SoftmaxFunction::Softmax => {
                     inverted(sum.start, tops.len());
                     self.rows(|range| multiplied(self, range, powers, sum, powers));
                 }
-                Of::LogSoftmax => {
+                SoftmaxFunction::LogSoftmax => {
                     logarithms(sum.start, tops.len());
                     let to = Rows { start: to, step };
                     // subtracts the largest element and the logarithm one after another, because their sum would be
@@ -261,7 +262,7 @@ impl Part {
                         subtracted(self, range, to, sum, to);
                     });
                 }
-                Of::LogSumExp => {
+                SoftmaxFunction::LogSumExp => {
                     logarithms(sum.start, tops.len());
                     added(sum.start, top, tops.len(), to);
                 }
@@ -306,7 +307,7 @@ const BLOCK: usize = 512;
 /// The rows must exist, with a value for each of their lanes. `to` must be the rows of `x`, or must not overlap them.
 #[inline(always)]
 unsafe fn combined<T: Real, const PRODUCT: bool>(
-    &Part { n, width, .. }: &Part,
+    &LaneBlock { n, width, .. }: &LaneBlock,
     range: &Range<usize>,
     x: Rows<T>,
     value: Rows<T>,
@@ -342,7 +343,7 @@ wide_versions! {
     ///
     /// # Safety
     /// The conditions of [`combined`] hold.
-    unsafe fn exponentials[T: Real][T](part: &Part, range: Range<usize>, x: Rows<T>, top: Rows<T>, to: Rows<T>) {
+    unsafe fn exponentials[T: Real][T](part: &LaneBlock, range: Range<usize>, x: Rows<T>, top: Rows<T>, to: Rows<T>) {
         let width = part.width;
         let mut first = range.start;
         while first < range.end {
@@ -369,7 +370,7 @@ versions! {
     ///
     /// # Safety
     /// The conditions of [`combined`] hold.
-    unsafe fn multiplied[T: Real][T](part: &Part, range: Range<usize>, x: Rows<T>, value: Rows<T>, to: Rows<T>) {
+    unsafe fn multiplied[T: Real][T](part: &LaneBlock, range: Range<usize>, x: Rows<T>, value: Rows<T>, to: Rows<T>) {
         // SAFETY: the caller guarantees the rows and the values.
         unsafe { combined::<T, true>(part, &range, x, value, to) };
     }
@@ -378,7 +379,7 @@ versions! {
     ///
     /// # Safety
     /// The conditions of [`combined`] hold.
-    unsafe fn subtracted[T: Real][T](part: &Part, range: Range<usize>, x: Rows<T>, value: Rows<T>, to: Rows<T>) {
+    unsafe fn subtracted[T: Real][T](part: &LaneBlock, range: Range<usize>, x: Rows<T>, value: Rows<T>, to: Rows<T>) {
         // SAFETY: the caller guarantees the rows and the values.
         unsafe { combined::<T, false>(part, &range, x, value, to) };
     }
@@ -539,7 +540,8 @@ mod tests {
         // all rows of this array are the same row, repeated by broadcasting
         let row = x.index_axis(ndarray::Axis(0), 0).broadcast(IxDyn(&[5, 3, 2])).unwrap().to_owned().into_shared();
         let repeated = View { shape: &[5, 3, 2], strides: &[0, 2, 1], ..view(&x) };
-        let got = Lanes::new("test", repeated, Axes::from(2)).and_then(|lanes| lanes.elements(Of::LogSoftmax));
+        let got = SoftmaxInput::new("test", repeated, Axes::from(2))
+            .and_then(|lanes| lanes.elements(SoftmaxFunction::LogSoftmax));
         let got: NdArray<f64> = typed(got).unwrap();
         assert_eq!((got.strides(), &got), (&[6, 2, 1][..], &log_softmax(&B, &row, Axes::from(2)).unwrap()));
     }

@@ -21,7 +21,7 @@ pub fn get(on: OpContext<'_>, x: &Tensor, index: Indices<'_, Torch>) -> Result<T
     let selection = Selection::of(on.op, on.backend, x.shape(), index.iter())?;
     let picked = Picked::new(on, &selection, index, on.dtype.size())?;
     let chosen = picked.checked(on, x.shape())?;
-    let part = Part::of(on, &on.enter(DtypeStrategy::Wrap, x)?, &selection, &picked, false)?;
+    let part = GatherView::of(on, &on.enter(DtypeStrategy::Wrap, x)?, &selection, &picked, false)?;
     let view = on.reverse(&part.view, &part.backwards)?;
     if selection.is_view() {
         return on.leave(DtypeStrategy::Wrap, view);
@@ -86,7 +86,7 @@ fn put(
     }
     let entered = detour.enter(on, &target)?;
     let has_parts = matches!(detour, Detour::Parts(_));
-    let part = Part::of(on, &entered, &selection, &picked, has_parts)?;
+    let part = GatherView::of(on, &entered, &selection, &picked, has_parts)?;
     let more: &[usize] = if has_parts { &[2] } else { &[] };
     let values = detour.enter(on, &on.reshape(&values, &kept)?)?;
     // new axes are added in front, so that the axis of complex parts stays last
@@ -198,7 +198,7 @@ impl Picked {
 
 /// A view of the part of an array from which a list of indices selects. The view has first the axes that come before
 /// the index arrays' axes in the result, then the indexed axes, then the remaining axes.
-struct Part {
+struct GatherView {
     view: Tensor,
     /// Number of axes before the indexed axes.
     before: usize,
@@ -208,9 +208,15 @@ struct Part {
     backwards: Vec<usize>,
 }
 
-impl Part {
+impl GatherView {
     /// Makes the view. `has_parts` says whether `x` has a last axis of length 2 for the parts of complex numbers.
-    fn of(on: OpContext<'_>, x: &Tensor, selection: &Selection, picked: &Picked, has_parts: bool) -> Result<Part> {
+    fn of(
+        on: OpContext<'_>,
+        x: &Tensor,
+        selection: &Selection,
+        picked: &Picked,
+        has_parts: bool,
+    ) -> Result<GatherView> {
         let (spans, strides) = (&selection.spans, x.strides());
         let mut offset = x.offset();
         if spans.iter().all(|span| span.len > 0) {
@@ -241,7 +247,7 @@ impl Part {
         }
         let (lengths, strides): (Vec<usize>, Vec<usize>) = axes.into_iter().unzip();
         let view = on.call(&ops::AS_STRIDED, args![x, &lengths, &strides, offset])?;
-        Ok(Part { view, before: before.len(), chosen: picked.along.len(), backwards })
+        Ok(GatherView { view, before: before.len(), chosen: picked.along.len(), backwards })
     }
 
     /// libtorch's list of indices, with `None` for the axes before the indexed axes.

@@ -43,12 +43,12 @@ pub fn matmul(on: OpContext<'_>, x1: &Tensor, x2: &Tensor) -> Result<Tensor> {
     on.leave(DtypeStrategy::Wrap, product)
 }
 
-/// The number of bits in a limb. Wider integers are cut into limbs, which are like digits. Sums of up to [`MOST_TERMS`]
+/// The number of bits in a limb. Wider integers are cut into limbs, which are like digits. Sums of up to [`MAX_TERMS`]
 /// products of two limbs are exact in float64.
 const LIMB: i64 = 16;
 
 /// The maximum number of products of two limbs whose sum always fits in the 53 bits of a float64 significand.
-const MOST_TERMS: usize = 1 << (53 - 2 * LIMB);
+const MAX_TERMS: usize = 1 << (53 - 2 * LIMB);
 
 /// Computes the matrix product of integers for devices on which libtorch multiplies only matrices of floats. The result
 /// wraps on overflow. It is the sum of exact products of 16-bit limbs.
@@ -63,8 +63,8 @@ fn by_limbs(on: OpContext<'_>, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         on.cast(&on.call(&ops::BITWISE_AND, args![&shifted, Number::of((1_i64 << LIMB) - 1)])?, DType::Float64)
     };
     let mut sum: Option<Tensor> = None;
-    for start in (0..terms.max(1)).step_by(MOST_TERMS) {
-        let count = (terms - start).min(MOST_TERMS);
+    for start in (0..terms.max(1)).step_by(MAX_TERMS) {
+        let count = (terms - start).min(MAX_TERMS);
         let (x, y) = (on.narrow(&x, x_axis, start, count)?, on.narrow(&y, y_axis, start, count)?);
         // products of limbs that begin beyond the dtype's bits do not contribute
         for (i, j) in (0..4).flat_map(|i| (0..4).map(move |j| (i, j))).filter(|(i, j)| (i + j) * LIMB < bits) {

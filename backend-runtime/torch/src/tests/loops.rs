@@ -7,30 +7,30 @@ use backend_core::{Each, EachSource, Error, Numeric, Operand};
 use std::borrow::Cow;
 
 /// An op that computes `3 * x`, `x - 3 * y` or `x - y * z`, depending on the number of operands.
-struct Of;
+struct TestOp;
 
-impl EachSource for Of {
+impl EachSource for TestOp {
     const NAME: &'static str = "of";
     const CUDA: &'static str = "";
     const INPUTS: &'static [&'static str] = &[];
     const PARAMS: &'static [&'static str] = &[];
 }
 
-impl<T: Numeric> Each<1, T> for Of {
+impl<T: Numeric> Each<1, T> for TestOp {
     type Out = T;
     fn apply(&self, &[x]: &[T; 1]) -> T {
         x.plus(x).plus(x)
     }
 }
 
-impl<T: Numeric> Each<2, T> for Of {
+impl<T: Numeric> Each<2, T> for TestOp {
     type Out = T;
     fn apply(&self, &[x, y]: &[T; 2]) -> T {
         x.minus(y).minus(y).minus(y)
     }
 }
 
-impl<T: Numeric> Each<3, T> for Of {
+impl<T: Numeric> Each<3, T> for TestOp {
     type Out = T;
     fn apply(&self, &[x, y, z]: &[T; 3]) -> T {
         x.minus(y.times(z))
@@ -51,11 +51,11 @@ fn results_take_the_memory_of_tensors_given_by_value() {
     for b in [b.clone(), b.clone().copying()] {
         let x = new(1);
         let here = start(&x);
-        let x = elementwise::each1(&b, &Of, given(x)).unwrap();
+        let x = elementwise::each1(&b, &TestOp, given(x)).unwrap();
         let first = start(&x);
-        let x = elementwise::each2(&b, &Of, Operand::array(&other), given(x)).unwrap();
+        let x = elementwise::each2(&b, &TestOp, Operand::array(&other), given(x)).unwrap();
         let second = start(&x);
-        let x = elementwise::each3(&b, &Of, Operand::Scalar(7), Operand::array(&other), given(x)).unwrap();
+        let x = elementwise::each3(&b, &TestOp, Operand::Scalar(7), Operand::array(&other), given(x)).unwrap();
         let third = start(&x);
         let expected: Vec<i64> = (0..n).map(|i| 7 - 5 * i * (5 * i - 9 * i)).collect();
         assert_eq!(host(&b, &x).as_slice(), Some(&expected[..]));
@@ -67,7 +67,7 @@ fn results_take_the_memory_of_tensors_given_by_value() {
     }
     // both operands share the same memory
     let x = new(1);
-    let twice = elementwise::each2(&b, &Of, given(x.clone()), given(x)).unwrap();
+    let twice = elementwise::each2(&b, &TestOp, given(x.clone()), given(x)).unwrap();
     assert_eq!(host(&b, &twice)[[9]], -18);
 }
 
@@ -80,16 +80,16 @@ fn copies_have_any_layout_and_the_same_errors() {
     let all = [m.clone(), turned.as_standard_layout().into_owned().into_shared().reversed_axes()];
     for x in &all {
         let there = array(&b, x);
-        let got = elementwise::each2(&copying, &Of, Operand::array(&there), Operand::Scalar(2)).unwrap();
+        let got = elementwise::each2(&copying, &TestOp, Operand::array(&there), Operand::Scalar(2)).unwrap();
         assert_eq!(host(&b, &got), x.mapv(|x| x - 6).into_shared());
     }
     let (x, y) = (array(&b, vec![1_i64, 2]), array(&b, vec![1_i64, 2, 3]));
-    let refused = elementwise::each2(&copying, &Of, Operand::array(&x), Operand::array(&y));
+    let refused = elementwise::each2(&copying, &TestOp, Operand::array(&x), Operand::array(&y));
     assert_eq!(refused.unwrap_err(), Error::shapes("of", &[2], &[3]));
     let none = array(&b, Vec::<i64>::new());
-    assert_eq!(elementwise::each1(&copying, &Of, Operand::array(&none)).unwrap().shape(), [0]);
+    assert_eq!(elementwise::each1(&copying, &TestOp, Operand::array(&none)).unwrap().shape(), [0]);
     // the array is on another device than the backend
     let gpu = crate::Torch { index: 0, ..copying };
-    let refused = elementwise::each1(&gpu, &Of, Operand::array(&x)).unwrap_err();
+    let refused = elementwise::each1(&gpu, &TestOp, Operand::array(&x)).unwrap_err();
     assert_eq!(refused, Error::device("of", "cuda:0", "cpu"));
 }

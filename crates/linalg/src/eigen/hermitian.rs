@@ -22,7 +22,7 @@ use faer::{
 
 /// Minimum size of matrices whose tridiagonal form is used. Smaller matrices are left to faer,
 /// which has formulas for their eigenvectors.
-const LEAST: usize = 3;
+const MIN_TRIDIAGONAL_SIZE: usize = 3;
 
 /// The type that faer uses for the real part of a scalar type.
 type RealOf<T> = <T as ComplexField>::Real;
@@ -46,7 +46,7 @@ where
         scale::lower_triangle(a, n).for_each(|x| *x = scale::scaled(*x, -e));
     }
     match v {
-        Some(v) if n >= LEAST => vectors(Set::best(), a, w, v, n)?,
+        Some(v) if n >= MIN_TRIDIAGONAL_SIZE => vectors(Set::best(), a, w, v, n)?,
         v => by_faer(a, w, v, n)?,
     }
     if let Some(e) = exponent {
@@ -85,8 +85,8 @@ where
     f64::from(faer::traits::math_utils::real(x))
 }
 
-/// Computes the eigenvalues and eigenvectors of a matrix of at least [`LEAST`] rows. Overwrites the lower triangle of
-/// `a`.
+/// Computes the eigenvalues and eigenvectors of a matrix of at least [`MIN_TRIDIAGONAL_SIZE`] rows. Overwrites the
+/// lower triangle of `a`.
 fn vectors<T: Scalar + ComplexField>(set: Set, a: &mut [T], w: &mut [f64], v: &mut [T], n: usize) -> Result<()>
 where
     f64: From<RealOf<T>>,

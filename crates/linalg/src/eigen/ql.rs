@@ -10,7 +10,7 @@ use crate::{
 pub const LARGEST: usize = 32;
 
 /// Maximum number of sweeps for one eigenvalue. Two are usual.
-const MOST: usize = 100;
+const MAX_SWEEPS: usize = 100;
 
 /// After this number of sweeps for one eigenvalue, an off-diagonal element counts as 0 up to the rounding error of the
 /// matrix's largest element. Until then, the limit is the rounding error of the neighbouring diagonal elements.
@@ -70,7 +70,7 @@ versions! {
                 if count > PATIENT {
                     negligible = f64::EPSILON * largest;
                 }
-                if count > MOST {
+                if count > MAX_SWEEPS {
                     return false;
                 }
                 // the shift is the eigenvalue of the first 2 by 2 block that is nearer to the block's first element

@@ -9,29 +9,29 @@
 
 use crate::{
     instructions::versions,
-    lanes::{LANES, Lanes, Mask},
+    lanes::{F64x8, LANES, Mask},
 };
 
 /// Maximum number of iterations for one root. From iteration `SLOW` on, every second iteration halves the number of
 /// doubles in the root's bracket. This number is at most 2^64, so every root is found.
-const MOST: usize = SLOW + 2 * 66;
+const MAX_ITERATIONS: usize = SLOW + 2 * 66;
 const SLOW: usize = 10;
 
 /// The sum over the poles below the root (`psi`), the sum over the poles above it (`phi`), and their derivatives.
 struct Sums {
-    psi: Lanes,
-    of_psi: Lanes,
-    phi: Lanes,
-    of_phi: Lanes,
+    psi: F64x8,
+    of_psi: F64x8,
+    phi: F64x8,
+    of_phi: F64x8,
 }
 
 /// Sums of `z_i^2 / (pole_i - x)` at `x = origin + distance`. The lanes belong to the roots `first`, `first + 1`, ...
 #[inline(always)]
-fn sums(poles: &[f64], squares: &[f64], first: usize, origin: Lanes, distance: Lanes) -> Sums {
-    let zero = Lanes::all(0.0);
+fn sums(poles: &[f64], squares: &[f64], first: usize, origin: F64x8, distance: F64x8) -> Sums {
+    let zero = F64x8::all(0.0);
     let term = |pole: f64, square: f64| {
-        let inverse = Lanes::all(1.0) / ((Lanes::all(pole) - origin) - distance);
-        let term = Lanes::all(square) * inverse;
+        let inverse = F64x8::all(1.0) / ((F64x8::all(pole) - origin) - distance);
+        let term = F64x8::all(square) * inverse;
         (term, term * inverse)
     };
     let (mut psi, mut of_psi, mut phi, mut of_phi) = (zero, zero, zero, zero);
@@ -40,10 +40,10 @@ fn sums(poles: &[f64], squares: &[f64], first: usize, origin: Lanes, distance: L
         let (term, derivative) = term(pole, square);
         (psi, of_psi) = (psi + term, of_psi + derivative);
     }
-    let lane = Lanes::from_fn(|l| l as f64);
+    let lane = F64x8::from_fn(|l| l as f64);
     for (i, (&pole, &square)) in poles[first..end].iter().zip(&squares[first..end]).enumerate() {
         let (term, derivative) = term(pole, square);
-        let below = lane.at_least(Lanes::all(i as f64));
+        let below = lane.at_least(F64x8::all(i as f64));
         psi = psi + below.choose(term, zero);
         of_psi = of_psi + below.choose(derivative, zero);
         phi = phi + below.choose(zero, term);
@@ -58,10 +58,10 @@ fn sums(poles: &[f64], squares: &[f64], first: usize, origin: Lanes, distance: L
 
 /// The root of smaller magnitude of `c x^2 - a x + b`.
 #[inline(always)]
-fn smaller_root(a: Lanes, b: Lanes, c: Lanes) -> Lanes {
-    let two = Lanes::all(2.0);
-    let root = (a * a - Lanes::all(4.0) * (b * c)).abs().map(f64::sqrt);
-    let positive = a.greater(Lanes::all(0.0));
+fn smaller_root(a: F64x8, b: F64x8, c: F64x8) -> F64x8 {
+    let two = F64x8::all(2.0);
+    let root = (a * a - F64x8::all(4.0) * (b * c)).abs().map(f64::sqrt);
+    let positive = a.greater(F64x8::all(0.0));
     // chooses the form without cancellation, so that one division is enough
     let above = positive.choose(two * b, a - root);
     let below = positive.choose(a + root, two * c);
@@ -71,12 +71,12 @@ fn smaller_root(a: Lanes, b: Lanes, c: Lanes) -> Lanes {
 /// A number between `low` and `high`, which must not have opposite signs: their mean or, with `by_bits`, the number
 /// with equally many doubles on both sides.
 #[inline(always)]
-fn middle(low: Lanes, high: Lanes, by_bits: bool) -> Lanes {
+fn middle(low: F64x8, high: F64x8, by_bits: bool) -> F64x8 {
     if !by_bits {
-        return Lanes::all(0.5) * (low + high);
+        return F64x8::all(0.5) * (low + high);
     }
     let bits = |x: f64| x.abs().to_bits();
-    Lanes::from_fn(|l| {
+    F64x8::from_fn(|l| {
         let (low, high) = (low.0[l], high.0[l]);
         let between = f64::from_bits(u64::midpoint(bits(low), bits(high)));
         if low < 0.0 || high < 0.0 { -between } else { between }
@@ -90,17 +90,17 @@ versions! {
         poles: &[f64], squares: &[f64], rho: f64, sum: f64, first: usize, origins: &mut [f64], distances: &mut [f64],
     ) {
         let (k, count) = (poles.len(), origins.len());
-        let (zero, half) = (Lanes::all(0.0), Lanes::all(0.5));
+        let (zero, half) = (F64x8::all(0.0), F64x8::all(0.5));
         // the lanes beyond the last root compute the last root
         let index = |l: usize| first + l.min(count - 1);
-        let last = Lanes::from_fn(|l| index(l) as f64).at_least(Lanes::all((k - 1) as f64));
-        let pole = Lanes::from_fn(|l| poles[index(l)]);
+        let last = F64x8::from_fn(|l| index(l) as f64).at_least(F64x8::all((k - 1) as f64));
+        let pole = F64x8::from_fn(|l| poles[index(l)]);
         // the last root exceeds its pole by at most `rho * sum`; the factor slightly above 1 allows for rounding errors
         let end = rho * sum * (1.0 + 16.0 * f64::EPSILON);
-        let gap = Lanes::from_fn(|l| poles.get(index(l) + 1).map_or(end, |next| next - poles[index(l)]));
-        let square = Lanes::from_fn(|l| squares[index(l)]);
-        let of_next = Lanes::from_fn(|l| squares.get(index(l) + 1).map_or(0.0, |&next| next));
-        let inverse = Lanes::all(1.0 / rho);
+        let gap = F64x8::from_fn(|l| poles.get(index(l) + 1).map_or(end, |next| next - poles[index(l)]));
+        let square = F64x8::from_fn(|l| squares[index(l)]);
+        let of_next = F64x8::from_fn(|l| squares.get(index(l) + 1).map_or(0.0, |&next| next));
+        let inverse = F64x8::all(1.0 / rho);
 
         // the sign of f in the middle of the interval tells which pole is nearer
         let mid = gap * half;
@@ -108,7 +108,7 @@ versions! {
         let f = inverse + (at_mid.psi + at_mid.phi);
         let is_left = f.at_least(zero);
         let from_left = is_left.or(last);
-        let next = Lanes::from_fn(|l| poles.get(index(l) + 1).map_or(0.0, |&next| next));
+        let next = F64x8::from_fn(|l| poles.get(index(l) + 1).map_or(0.0, |&next| next));
         let origin = from_left.choose(pole, next);
         // the bracket of the distance
         let mut low = is_left.choose(zero, from_left.choose(mid, zero - mid));
@@ -124,15 +124,15 @@ versions! {
 
         let (to_pole, to_next) = (from_left.choose(zero, zero - gap), from_left.choose(gap, zero));
         let mut open = Mask::all(true);
-        for iteration in 0..MOST {
+        for iteration in 0..MAX_ITERATIONS {
             let at = sums(poles, squares, first, origin, distance);
             let f = inverse + (at.psi + at.phi);
             let size = inverse + (at.phi - at.psi);
             let is_low = f.less(zero);
             low = is_low.choose(distance, low);
             high = is_low.choose(high, distance);
-            let ulp = Lanes::all(f64::EPSILON) * distance.abs();
-            open = open.and(f.abs().greater(Lanes::all(8.0 * f64::EPSILON) * size)).and((high - low).greater(ulp));
+            let ulp = F64x8::all(f64::EPSILON) * distance.abs();
+            open = open.and(f.abs().greater(F64x8::all(8.0 * f64::EPSILON) * size)).and((high - low).greater(ulp));
             if !open.any() {
                 break;
             }
@@ -168,20 +168,20 @@ versions! {
     pub fn weights(poles: &[f64], origins: &[f64], distances: &[f64], first: usize, weights: &mut [f64]) {
         let (k, count) = (poles.len(), weights.len());
         let end = first + count;
-        let own = Lanes::from_fn(|l| poles[first + l.min(count - 1)]);
-        let lane = Lanes::from_fn(|l| l as f64);
-        let to_root = |j: usize| (own - Lanes::all(origins[j])) - Lanes::all(distances[j]);
+        let own = F64x8::from_fn(|l| poles[first + l.min(count - 1)]);
+        let lane = F64x8::from_fn(|l| l as f64);
+        let to_root = |j: usize| (own - F64x8::all(origins[j])) - F64x8::all(distances[j]);
         // divides the distance to each root by the distance to the pole behind the root, so every factor is at most 1
         let mut product = to_root(k - 1);
         for (j, &pole) in poles[..first].iter().enumerate() {
-            product = product * (to_root(j) / (own - Lanes::all(pole)));
+            product = product * (to_root(j) / (own - F64x8::all(pole)));
         }
         for j in first..end.min(k - 1) {
-            let is_below = lane.greater(Lanes::all((j - first) as f64));
-            product = product * (to_root(j) / (own - is_below.choose(Lanes::all(poles[j]), Lanes::all(poles[j + 1]))));
+            let is_below = lane.greater(F64x8::all((j - first) as f64));
+            product = product * (to_root(j) / (own - is_below.choose(F64x8::all(poles[j]), F64x8::all(poles[j + 1]))));
         }
         for j in end..(k - 1).max(end) {
-            product = product * (to_root(j) / (own - Lanes::all(poles[j + 1])));
+            product = product * (to_root(j) / (own - F64x8::all(poles[j + 1])));
         }
         weights.copy_from_slice(&product.abs().0[..count]);
     }
@@ -191,13 +191,13 @@ versions! {
     pub fn vectors(poles: &[f64], z: &[f64], origins: &[f64], distances: &[f64], vectors: &mut [f64]) {
         let of_roots = origins.iter().zip(distances);
         for (vector, (&origin, &distance)) in vectors.chunks_exact_mut(poles.len()).zip(of_roots) {
-            let mut squares = Lanes::all(0.0);
-            let (origins, distances) = (Lanes::all(origin), Lanes::all(distance));
+            let mut squares = F64x8::all(0.0);
+            let (origins, distances) = (F64x8::all(origin), F64x8::all(distance));
             let (groups, rest) = vector.as_chunks_mut::<LANES>();
             let (of_poles, rest_of_poles) = poles.as_chunks::<LANES>();
             let (of_z, rest_of_z) = z.as_chunks::<LANES>();
             for ((group, &pole), &z) in groups.iter_mut().zip(of_poles).zip(of_z) {
-                let x = Lanes(z) / ((Lanes(pole) - origins) - distances);
+                let x = F64x8(z) / ((F64x8(pole) - origins) - distances);
                 squares = squares + x * x;
                 *group = x.0;
             }

@@ -4,7 +4,7 @@
 //! Code with vectors is in loops, because closures would be compiled for the baseline instruction set.
 
 use super::{
-    lanes::{Lanes, Vector, WIDTH},
+    lanes::{AlignedVector, Vector, WIDTH},
     single,
     stacked::{self, Eliminated},
 };
@@ -52,7 +52,7 @@ fn has(bits: u8, l: usize) -> bool {
 
 /// Solves the systems of a stack, which have at least one right-hand side. Overwrites `b` with the solutions.
 #[inline(always)]
-pub fn solve_all<V: Vector>(a: &mut [f64], b: &mut [f64], sizes: Sizes, room: &mut [Lanes]) -> Result<()> {
+pub fn solve_all<V: Vector>(a: &mut [f64], b: &mut [f64], sizes: Sizes, room: &mut [AlignedVector]) -> Result<()> {
     let Sizes { n, k } = sizes;
     for (a, b) in a.chunks_mut(WIDTH * n * n).zip(b.chunks_mut(WIDTH * n * k)) {
         if a.len() < FEW * n * n {
@@ -71,7 +71,7 @@ fn solve_group<V: Vector, const N: usize>(
     a: &mut [f64],
     b: &mut [f64],
     Sizes { n, k }: Sizes,
-    room: &mut [Lanes],
+    room: &mut [AlignedVector],
 ) -> Result<()> {
     let n = stacked::constant::<N>(n);
     let w = n + k;
@@ -94,7 +94,7 @@ fn solve_group<V: Vector, const N: usize>(
 }
 
 #[inline(always)]
-fn solve_one<V: Vector>(a: &mut [f64], b: &mut [f64], Sizes { n, k }: Sizes, room: &mut [Lanes]) -> Result<()> {
+fn solve_one<V: Vector>(a: &mut [f64], b: &mut [f64], Sizes { n, k }: Sizes, room: &mut [AlignedVector]) -> Result<()> {
     if single::has_extremes(a) {
         return lu::solve(a, b, n, k, &Alone);
     }
@@ -109,7 +109,12 @@ fn solve_one<V: Vector>(a: &mut [f64], b: &mut [f64], Sizes { n, k }: Sizes, roo
 
 /// Computes the determinants of a stack.
 #[inline(always)]
-pub fn determinants<V: Vector>(a: &mut [f64], to: &mut [Determinant<f64>], n: usize, room: &mut [Lanes]) -> Result<()> {
+pub fn determinants<V: Vector>(
+    a: &mut [f64],
+    to: &mut [Determinant<f64>],
+    n: usize,
+    room: &mut [AlignedVector],
+) -> Result<()> {
     for (a, to) in a.chunks_mut(WIDTH * n * n).zip(to.chunks_mut(WIDTH)) {
         if a.len() < FEW * n * n {
             for (a, to) in a.chunks_exact_mut(n * n).zip(to) {
@@ -127,13 +132,13 @@ fn determinants_of_group<V: Vector, const N: usize>(
     a: &mut [f64],
     to: &mut [Determinant<f64>],
     n: usize,
-    room: &mut [Lanes],
+    room: &mut [AlignedVector],
 ) -> Result<()> {
     let n = stacked::constant::<N>(n);
     let extremes = stacked::load::<V>(room, a, [n, n], n, 0);
     let Eliminated { sign, singular } = stacked::eliminate::<V, N>(room, n, n);
     let (product, far) = stacked::products(room, n, sign);
-    let (mut signs, mut products) = (Lanes::ZERO, Lanes::ZERO);
+    let (mut signs, mut products) = (AlignedVector::ZERO, AlignedVector::ZERO);
     sign.store(&mut signs);
     product.store(&mut products);
     for (l, (a, to)) in a.chunks_exact_mut(n * n).zip(to).enumerate() {
@@ -151,7 +156,7 @@ fn determinants_of_group<V: Vector, const N: usize>(
 }
 
 #[inline(always)]
-fn determinant_of_one<V: Vector>(a: &mut [f64], n: usize, room: &mut [Lanes]) -> Result<Determinant<f64>> {
+fn determinant_of_one<V: Vector>(a: &mut [f64], n: usize, room: &mut [AlignedVector]) -> Result<Determinant<f64>> {
     if single::has_extremes(a) {
         return lu::determinant(a, n, &Alone);
     }

@@ -10,11 +10,11 @@ pub const WIDTH: usize = crate::GROUP;
 /// Eight numbers in memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Lanes(pub [f64; WIDTH]);
+pub struct AlignedVector(pub [f64; WIDTH]);
 
-impl Lanes {
+impl AlignedVector {
     /// The number 0 in each lane.
-    pub const ZERO: Lanes = Lanes([0.0; WIDTH]);
+    pub const ZERO: AlignedVector = AlignedVector([0.0; WIDTH]);
 }
 
 /// A condition on each lane.
@@ -34,10 +34,10 @@ pub trait Vector: Copy {
     type Mask: Mask;
 
     /// Reads numbers from memory.
-    fn load(from: &Lanes) -> Self;
+    fn load(from: &AlignedVector) -> Self;
 
     /// Writes the numbers to memory.
-    fn store(self, to: &mut Lanes);
+    fn store(self, to: &mut AlignedVector);
 
     /// A vector of these numbers.
     fn of(x: [f64; WIDTH]) -> Self;
@@ -106,12 +106,12 @@ impl Vector for Plain {
     type Mask = [bool; WIDTH];
 
     #[inline(always)]
-    fn load(from: &Lanes) -> Self {
+    fn load(from: &AlignedVector) -> Self {
         Plain(from.0)
     }
 
     #[inline(always)]
-    fn store(self, to: &mut Lanes) {
+    fn store(self, to: &mut AlignedVector) {
         to.0 = self.0;
     }
 

@@ -20,7 +20,7 @@ mod x86;
 
 use crate::{Determinant, Result, SMALL, Team, instructions::Set, lu, room::list};
 use groups::Sizes;
-use lanes::Lanes;
+use lanes::AlignedVector;
 
 /// Maximum number of elements of eight matrices with their right-hand sides that are solved at a time. More elements
 /// would have to be read from the second-level cache again and again, which is slow.
@@ -73,11 +73,11 @@ fn determinants_with(set: Set, a: &mut [f64], n: usize, to: &mut [Determinant<f6
 }
 
 /// Runs `f` with a room of this many elements.
-fn with_room(size: usize, f: impl FnOnce(&mut [Lanes]) -> Result<()>) -> Result<()> {
+fn with_room(size: usize, f: impl FnOnce(&mut [AlignedVector]) -> Result<()>) -> Result<()> {
     // most single matrices need no allocation
-    let mut small = [Lanes::ZERO; 16];
+    let mut small = [AlignedVector::ZERO; 16];
     match small.get_mut(..size) {
         Some(room) => f(room),
-        None => f(&mut list(size, Lanes::ZERO)?),
+        None => f(&mut list(size, AlignedVector::ZERO)?),
     }
 }

@@ -4,7 +4,7 @@
 use super::x86;
 use super::{
     groups::{self, Sizes},
-    lanes::{Lanes, Plain},
+    lanes::{AlignedVector, Plain},
 };
 use crate::{
     Determinant, Result,
@@ -42,8 +42,13 @@ macro_rules! versions {
 
 versions! {
     /// Solves a stack of systems in groups; see `groups::solve_all`.
-    pub fn solve_all(a: &mut [f64], b: &mut [f64], sizes: Sizes, room: &mut [Lanes]) -> Result<()> = groups::solve_all;
+    pub fn solve_all(a: &mut [f64], b: &mut [f64], sizes: Sizes, room: &mut [AlignedVector]) -> Result<()> =
+        groups::solve_all;
     /// Computes the determinants of a stack of matrices in groups; see `groups::determinants`.
-    pub fn determinants(a: &mut [f64], to: &mut [Determinant<f64>], n: usize, room: &mut [Lanes]) -> Result<()> =
-        groups::determinants;
+    pub fn determinants(
+        a: &mut [f64],
+        to: &mut [Determinant<f64>],
+        n: usize,
+        room: &mut [AlignedVector],
+    ) -> Result<()> = groups::determinants;
 }

@@ -3,7 +3,7 @@
 //! A room holds the rows of the matrix and of the right-hand sides, each padded with zeros to blocks of eight elements.
 
 use super::{
-    lanes::{Lanes, Vector, WIDTH},
+    lanes::{AlignedVector, Vector, WIDTH},
     stacked::subtract,
 };
 use crate::scale::is_extreme;
@@ -15,14 +15,14 @@ pub const fn blocks(n: usize) -> usize {
 
 /// Element `j` of a row.
 #[inline(always)]
-fn element(row: &[Lanes], j: usize) -> f64 {
+fn element(row: &[AlignedVector], j: usize) -> f64 {
     row[j / WIDTH].0[j % WIDTH]
 }
 
 /// Eliminates the elements below the diagonal of a matrix, in `n` rows of `w` blocks. Afterwards the elements above the
 /// diagonal belong to the upper factor. Returns the sign of the permutation of the rows, or `None` if a pivot is 0.
 #[inline(always)]
-pub fn eliminate<V: Vector>(a: &mut [Lanes], n: usize, w: usize) -> Option<f64> {
+pub fn eliminate<V: Vector>(a: &mut [AlignedVector], n: usize, w: usize) -> Option<f64> {
     let mut sign = 1.0;
     for k in 0..n {
         let (mut largest, mut place) = (0.0, k);
@@ -54,7 +54,7 @@ pub fn eliminate<V: Vector>(a: &mut [Lanes], n: usize, w: usize) -> Option<f64> 
 
 /// Solves the triangular system that the elimination leaves. Overwrites the right-hand sides with the solutions.
 #[inline(always)]
-pub fn substitute<V: Vector>(a: &mut [Lanes], n: usize, w: usize) {
+pub fn substitute<V: Vector>(a: &mut [AlignedVector], n: usize, w: usize) {
     for i in (0..n).rev() {
         let (upper, lower) = a[..n * w].split_at_mut((i + 1) * w);
         let (of_a, of_b) = upper[i * w..].split_at_mut(blocks(n));
@@ -71,7 +71,7 @@ pub fn substitute<V: Vector>(a: &mut [Lanes], n: usize, w: usize) {
 
 /// The elements on the diagonal.
 #[inline(always)]
-pub fn pivots(a: &[Lanes], n: usize, w: usize) -> impl Iterator<Item = f64> + Clone {
+pub fn pivots(a: &[AlignedVector], n: usize, w: usize) -> impl Iterator<Item = f64> + Clone {
     a.chunks_exact(w).take(n).enumerate().map(|(i, row)| element(row, i))
 }
 
@@ -84,10 +84,10 @@ pub fn has_extremes(a: &[f64]) -> bool {
 /// Copies a matrix of `n` rows, stored column by column, to the blocks from `start` on of rows of `w` blocks. Fills the
 /// last block with zeros.
 #[inline(always)]
-pub fn load(a: &mut [Lanes], from: &[f64], [n, columns]: [usize; 2], w: usize, start: usize) {
+pub fn load(a: &mut [AlignedVector], from: &[f64], [n, columns]: [usize; 2], w: usize, start: usize) {
     for (i, row) in a.chunks_exact_mut(w).enumerate().take(n) {
         for (block, to) in row[start..][..blocks(columns)].iter_mut().enumerate() {
-            *to = Lanes::ZERO;
+            *to = AlignedVector::ZERO;
             let first = block * WIDTH;
             for (x, j) in to.0.iter_mut().zip(first..columns) {
                 *x = from[j * n + i];
@@ -98,7 +98,7 @@ pub fn load(a: &mut [Lanes], from: &[f64], [n, columns]: [usize; 2], w: usize, s
 
 /// The inverse of [`load`].
 #[inline(always)]
-pub fn store(a: &[Lanes], to: &mut [f64], n: usize, w: usize, start: usize) {
+pub fn store(a: &[AlignedVector], to: &mut [f64], n: usize, w: usize, start: usize) {
     for (j, column) in to.chunks_exact_mut(n).enumerate() {
         for (x, row) in column.iter_mut().zip(a.chunks_exact(w)) {
             *x = element(&row[start..], j);

@@ -6,7 +6,7 @@
 //! Each element is the result of one chain of operations: the multiples of the pivot rows are subtracted in the order
 //! of the pivots. The functions in `single` have the same chains.
 
-use super::lanes::{Lanes, Mask, Vector, WIDTH};
+use super::lanes::{AlignedVector, Mask, Vector, WIDTH};
 use crate::{lu::PRODUCTS, scale::ORDINARY_RANGE};
 
 /// Number of pivots whose rows are subtracted in one pass over the rest of the matrices.
@@ -28,7 +28,7 @@ pub fn constant<const N: usize>(n: usize) -> usize {
 
 /// Subtracts `factor` times `y` from `x`.
 #[inline(always)]
-pub fn subtract<V: Vector>(x: &mut [Lanes], factor: V, y: &[Lanes]) {
+pub fn subtract<V: Vector>(x: &mut [AlignedVector], factor: V, y: &[AlignedVector]) {
     for (x, y) in x.iter_mut().zip(y) {
         V::load(x).minus_product(factor, V::load(y)).store(x);
     }
@@ -38,7 +38,7 @@ pub fn subtract<V: Vector>(x: &mut [Lanes], factor: V, y: &[Lanes]) {
 /// the diagonal belong to the upper factor. After its first pivot of 0, a singular matrix has unspecified elements. `N`
 /// is `n`, or 0 for code that accepts any `n`.
 #[inline(always)]
-pub fn eliminate<V: Vector, const N: usize>(a: &mut [Lanes], n: usize, w: usize) -> Eliminated<V> {
+pub fn eliminate<V: Vector, const N: usize>(a: &mut [AlignedVector], n: usize, w: usize) -> Eliminated<V> {
     let n = constant::<N>(n);
     let a = &mut a[..n * w];
     let mut done = Eliminated { sign: V::splat(1.0), singular: 0 };
@@ -65,7 +65,7 @@ pub fn eliminate<V: Vector, const N: usize>(a: &mut [Lanes], n: usize, w: usize)
 /// In each lane, the row of the largest element of column `k` in or below row `k`; the first row if
 /// several elements are equally large.
 #[inline(always)]
-fn pivot_rows<V: Vector>(a: &[Lanes], n: usize, w: usize, k: usize) -> V {
+fn pivot_rows<V: Vector>(a: &[AlignedVector], n: usize, w: usize, k: usize) -> V {
     let (mut largest, mut place) = (V::load(&a[k * w + k]).abs(), V::splat(k as f64));
     for i in k + 1..n {
         let x = V::load(&a[i * w + k]).abs();
@@ -78,7 +78,7 @@ fn pivot_rows<V: Vector>(a: &[Lanes], n: usize, w: usize, k: usize) -> V {
 
 /// Exchanges row `k` with the row `place` of each lane, from column `first` on.
 #[inline(always)]
-fn exchange<V: Vector>(a: &mut [Lanes], n: usize, w: usize, [first, k]: [usize; 2], place: V) {
+fn exchange<V: Vector>(a: &mut [AlignedVector], n: usize, w: usize, [first, k]: [usize; 2], place: V) {
     // the rows to exchange and their lanes; at most one row for each lane
     let mut others = [(0, place.equals(place)); WIDTH];
     let mut count = 0;
@@ -105,7 +105,7 @@ fn exchange<V: Vector>(a: &mut [Lanes], n: usize, w: usize, [first, k]: [usize; 
 
 /// Subtracts multiples of rows `first..k` from row `k`, in the columns from `end` on.
 #[inline(always)]
-fn finish_row<V: Vector>(a: &mut [Lanes], w: usize, [first, k, end]: [usize; 3]) {
+fn finish_row<V: Vector>(a: &mut [AlignedVector], w: usize, [first, k, end]: [usize; 3]) {
     let (upper, row) = a.split_at_mut(k * w);
     let row = &mut row[..w];
     for (p, above) in (first..k).zip(upper[first * w..].chunks_exact(w)) {
@@ -117,7 +117,7 @@ fn finish_row<V: Vector>(a: &mut [Lanes], w: usize, [first, k, end]: [usize; 3])
 /// Computes the factors of row `k` for the rows below, and subtracts the multiples of row `k` in the columns before
 /// `end`.
 #[inline(always)]
-fn update_panel<V: Vector>(a: &mut [Lanes], w: usize, [k, end]: [usize; 2], pivot: V) {
+fn update_panel<V: Vector>(a: &mut [AlignedVector], w: usize, [k, end]: [usize; 2], pivot: V) {
     let (upper, lower) = a.split_at_mut((k + 1) * w);
     let row = &upper[k * w..][k + 1..end];
     for other in lower.chunks_exact_mut(w) {
@@ -130,7 +130,7 @@ fn update_panel<V: Vector>(a: &mut [Lanes], w: usize, [k, end]: [usize; 2], pivo
 /// Subtracts the multiples of rows `first..end`, which are `PANEL` rows, from the rows below, in the columns from `end`
 /// on.
 #[inline(always)]
-fn update<V: Vector>(a: &mut [Lanes], w: usize, [first, end]: [usize; 2]) {
+fn update<V: Vector>(a: &mut [AlignedVector], w: usize, [first, end]: [usize; 2]) {
     let (upper, lower) = a.split_at_mut(end * w);
     if lower.is_empty() {
         return;
@@ -149,7 +149,7 @@ fn update<V: Vector>(a: &mut [Lanes], w: usize, [first, end]: [usize; 2]) {
 
 /// Solves the triangular systems that the elimination leaves. Overwrites the right-hand sides with the solutions.
 #[inline(always)]
-pub fn substitute<V: Vector, const N: usize>(a: &mut [Lanes], n: usize, w: usize) {
+pub fn substitute<V: Vector, const N: usize>(a: &mut [AlignedVector], n: usize, w: usize) {
     let n = constant::<N>(n);
     for i in (0..n).rev() {
         let (upper, lower) = a[..n * w].split_at_mut((i + 1) * w);
@@ -161,7 +161,13 @@ pub fn substitute<V: Vector, const N: usize>(a: &mut [Lanes], n: usize, w: usize
 /// Computes a row of the solutions from the rows `solved` below, in which the solutions begin at column `start`.
 /// `factors` has the pivot and the elements to the right of it.
 #[inline(always)]
-fn substitute_row<V: Vector>(factors: &[Lanes], b: &mut [Lanes], solved: &[Lanes], w: usize, start: usize) {
+fn substitute_row<V: Vector>(
+    factors: &[AlignedVector],
+    b: &mut [AlignedVector],
+    solved: &[AlignedVector],
+    w: usize,
+    start: usize,
+) {
     let mut columns = b.chunks_exact_mut(4);
     let mut place = start;
     for x in &mut columns {
@@ -177,9 +183,9 @@ fn substitute_row<V: Vector>(factors: &[Lanes], b: &mut [Lanes], solved: &[Lanes
 /// Like [`substitute_row`], for `C` columns.
 #[inline(always)]
 fn substitute_columns<V: Vector, const C: usize>(
-    factors: &[Lanes],
-    x: &mut [Lanes],
-    solved: &[Lanes],
+    factors: &[AlignedVector],
+    x: &mut [AlignedVector],
+    solved: &[AlignedVector],
     w: usize,
     place: usize,
 ) {
@@ -204,7 +210,7 @@ fn substitute_columns<V: Vector, const C: usize>(
 /// and its diagonal elements; and one bit for each matrix, which is set if an intermediate product is close to the
 /// limits of doubles.
 #[inline(always)]
-pub fn products<V: Vector>(a: &[Lanes], n: usize, sign: V) -> (V, u8) {
+pub fn products<V: Vector>(a: &[AlignedVector], n: usize, sign: V) -> (V, u8) {
     let (least, most) = (V::splat(PRODUCTS.start), V::splat(PRODUCTS.end));
     let (mut product, mut far) = (sign, 0);
     for pivot in a.iter().step_by(n + 1).take(n) {
@@ -216,7 +222,7 @@ pub fn products<V: Vector>(a: &[Lanes], n: usize, sign: V) -> (V, u8) {
 }
 
 /// The elements on the diagonal in lane `l`, of matrices in rows of `n` elements.
-pub fn pivots(a: &[Lanes], n: usize, l: usize) -> impl Iterator<Item = f64> + Clone {
+pub fn pivots(a: &[AlignedVector], n: usize, l: usize) -> impl Iterator<Item = f64> + Clone {
     a.iter().step_by(n + 1).take(n).map(move |x| x.0[l])
 }
 
@@ -224,7 +230,7 @@ pub fn pivots(a: &[Lanes], n: usize, l: usize) -> impl Iterator<Item = f64> + Cl
 /// elements. `from` has the matrices, column by column. Lanes without a matrix get the last one. Returns the bits of
 /// the matrices with elements that need scaling, or that are infinite or NaN.
 #[inline(always)]
-pub fn load<V: Vector>(a: &mut [Lanes], from: &[f64], [n, columns]: [usize; 2], w: usize, start: usize) -> u8 {
+pub fn load<V: Vector>(a: &mut [AlignedVector], from: &[f64], [n, columns]: [usize; 2], w: usize, start: usize) -> u8 {
     let size = n * columns;
     let last = (from.len() / size).max(1) - 1;
     let (zero, least, most) = (V::splat(0.0), V::splat(ORDINARY_RANGE[0]), V::splat(ORDINARY_RANGE[1]));
@@ -245,7 +251,7 @@ pub fn load<V: Vector>(a: &mut [Lanes], from: &[f64], [n, columns]: [usize; 2], 
 
 /// The inverse of [`load`]. Leaves the matrices of the bits `except` unchanged.
 #[inline(always)]
-pub fn store(a: &[Lanes], to: &mut [f64], [n, columns]: [usize; 2], w: usize, start: usize, except: u8) {
+pub fn store(a: &[AlignedVector], to: &mut [f64], [n, columns]: [usize; 2], w: usize, start: usize, except: u8) {
     for (l, matrix) in to.chunks_exact_mut(n * columns).enumerate().take(WIDTH) {
         if except >> l & 1 != 0 {
             continue;

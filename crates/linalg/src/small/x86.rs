@@ -1,6 +1,6 @@
 //! Eight numbers in the vector registers of x86-64 processors.
 
-use super::lanes::{Lanes, Mask, Vector, WIDTH};
+use super::lanes::{AlignedVector, Mask, Vector, WIDTH};
 use std::arch::x86_64::*;
 
 /// Eight numbers in two registers of AVX2. Its functions may be called only if the processor has AVX2.
@@ -19,7 +19,7 @@ pub struct Bits([__m256d; 2]);
 macro_rules! intrinsic {
     ($e:expr) => {
         // SAFETY: `sets` calls the functions of a type only if the processor has its instruction set. Intrinsics that
-        // read or write memory do so in a `Lanes`, which has the size and the alignment of the registers.
+        // read or write memory do so in an `AlignedVector`, which has the size and the alignment of the registers.
         unsafe { $e }
     };
 }
@@ -56,13 +56,13 @@ impl Vector for Avx2 {
     type Mask = Bits;
 
     #[inline(always)]
-    fn load(from: &Lanes) -> Self {
+    fn load(from: &AlignedVector) -> Self {
         let from = from.0.as_ptr();
         Avx2([intrinsic!(_mm256_load_pd(from)), intrinsic!(_mm256_load_pd(from.add(4)))])
     }
 
     #[inline(always)]
-    fn store(self, to: &mut Lanes) {
+    fn store(self, to: &mut AlignedVector) {
         let to = to.0.as_mut_ptr();
         intrinsic!(_mm256_store_pd(to, self.0[0]));
         intrinsic!(_mm256_store_pd(to.add(4), self.0[1]));
@@ -129,12 +129,12 @@ impl Vector for Avx512 {
     type Mask = __mmask8;
 
     #[inline(always)]
-    fn load(from: &Lanes) -> Self {
+    fn load(from: &AlignedVector) -> Self {
         Avx512(intrinsic!(_mm512_load_pd(from.0.as_ptr())))
     }
 
     #[inline(always)]
-    fn store(self, to: &mut Lanes) {
+    fn store(self, to: &mut AlignedVector) {
         intrinsic!(_mm512_store_pd(to.0.as_mut_ptr(), self.0));
     }
 

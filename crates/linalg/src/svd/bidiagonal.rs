@@ -8,7 +8,7 @@
 use crate::{
     Result,
     instructions::{Set, versions},
-    lanes::{LANES, Lanes},
+    lanes::{F64x8, LANES},
     room::list,
 };
 
@@ -51,8 +51,8 @@ pub struct Step<'a> {
 
 /// The sum of the eight numbers of each vector.
 #[inline(never)] // when it is inlined, the compiler transposes the vectors in the loop over the rows
-fn sums_of(sums: &[Lanes; GROUP]) -> [f64; GROUP] {
-    sums.map(|Lanes(s)| ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
+fn sums_of(sums: &[F64x8; GROUP]) -> [f64; GROUP] {
+    sums.map(|F64x8(s)| ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])))
 }
 
 /// Passes over `GROUP` columns of the rest, from column `j` on.
@@ -70,21 +70,21 @@ fn columns(step: &mut Step<'_>, group: &mut [f64], stride: usize, j: usize) {
     let d = &mut d[first..].as_chunks_mut().0[..count];
     let y = &mut step.y[j..j + GROUP];
     let v = &mut step.v[j..j + GROUP];
-    let of_y = [Lanes::all(y[0]), Lanes::all(y[1]), Lanes::all(y[2]), Lanes::all(y[3])];
-    let of_v = [Lanes::all(v[0]), Lanes::all(v[1]), Lanes::all(v[2]), Lanes::all(v[3])];
-    let mut sums = [Lanes::all(0.0); GROUP];
+    let of_y = [F64x8::all(y[0]), F64x8::all(y[1]), F64x8::all(y[2]), F64x8::all(y[3])];
+    let of_v = [F64x8::all(v[0]), F64x8::all(v[1]), F64x8::all(v[2]), F64x8::all(v[3])];
+    let mut sums = [F64x8::all(0.0); GROUP];
     for i in 0..count {
-        let (u, before, z) = (Lanes(u[i]), Lanes(before[i]), Lanes(z[i]));
-        let x = Lanes(a[i]) - before * of_y[0] - z * of_v[0];
+        let (u, before, z) = (F64x8(u[i]), F64x8(before[i]), F64x8(z[i]));
+        let x = F64x8(a[i]) - before * of_y[0] - z * of_v[0];
         sums[0] = sums[0] + u * x;
         a[i] = x.0;
-        let x = Lanes(b[i]) - before * of_y[1] - z * of_v[1];
+        let x = F64x8(b[i]) - before * of_y[1] - z * of_v[1];
         sums[1] = sums[1] + u * x;
         b[i] = x.0;
-        let x = Lanes(c[i]) - before * of_y[2] - z * of_v[2];
+        let x = F64x8(c[i]) - before * of_y[2] - z * of_v[2];
         sums[2] = sums[2] + u * x;
         c[i] = x.0;
-        let x = Lanes(d[i]) - before * of_y[3] - z * of_v[3];
+        let x = F64x8(d[i]) - before * of_y[3] - z * of_v[3];
         sums[3] = sums[3] + u * x;
         d[i] = x.0;
     }

@@ -19,7 +19,7 @@ const NEGLIGIBLE: f64 = 256.0 * f64::EPSILON * f64::EPSILON;
 const EXPONENT: i32 = 248;
 
 /// Maximum number of sweeps for each singular value. Four are usual; small clusters need up to 80.
-const MOST: usize = 250;
+const MAX_SWEEPS: usize = 250;
 
 /// The squared norm of an approximate eigenvector is computed without the terms that are small. Their sum is estimated
 /// as this fraction of the sum of the other terms.
@@ -145,7 +145,7 @@ impl Squares {
             Ok(())
         };
         push(&mut blocks, Block { start: 0, end: to.len(), shift: 0.0, error: 0.0 })?;
-        let mut sweeps = MOST * to.len();
+        let mut sweeps = MAX_SWEEPS * to.len();
         while let Some(mut block) = blocks.pop() {
             let mut bounds = Bounds::UNKNOWN;
             loop {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Method of solving systems with the matrix or with its transpose.
 #[derive(Clone)]
-pub(super) enum Way<B: Backend, T: WideFloat> {
+pub(super) enum SystemSolver<B: Backend, T: WideFloat> {
     /// An iterative method, which needs only products with the operator.
     Iterative,
     /// The op `solve`, applied to this matrix.
@@ -22,28 +22,28 @@ pub(super) enum Way<B: Backend, T: WideFloat> {
     Sparse(Arc<Factors<T>>),
 }
 
-impl<B: Backend, T: WideFloat> Way<B, T> {
+impl<B: Backend, T: WideFloat> SystemSolver<B, T> {
     /// Solves the system with the matrix, or with its transpose. Returns an error for `Iterative`.
     pub fn solve(&self, b: &B, y: &B::Array<T>, is_transposed: bool, batch: usize) -> Result<B::Array<T>> {
         match self {
-            Way::Iterative => Err(Error::argument(OP, "there is no factorization")),
-            Way::Dense(matrix) if is_transposed => dense(b, &b.matrix_transpose(matrix)?, y),
-            Way::Dense(matrix) => dense(b, matrix, y),
-            Way::Sparse(factors) => sparse(b, factors, y, is_transposed, batch),
+            SystemSolver::Iterative => Err(Error::argument(OP, "there is no factorization")),
+            SystemSolver::Dense(matrix) if is_transposed => dense(b, &b.matrix_transpose(matrix)?, y),
+            SystemSolver::Dense(matrix) => dense(b, matrix, y),
+            SystemSolver::Sparse(factors) => sparse(b, factors, y, is_transposed, batch),
         }
     }
 }
 
 /// Returns the data for direct solves: a dense matrix, which is factorized in each solve, or the factors of a sparse
 /// matrix.
-pub(super) fn way<B: Backend, T: WideFloat>(
+pub(super) fn solver<B: Backend, T: WideFloat>(
     b: &B,
     a: &dyn LinearOperator<B, T>,
     is_hermitian: bool,
-) -> Result<Way<B, T>> {
+) -> Result<SystemSolver<B, T>> {
     match a.matrix(b)? {
-        Some(Matrix::Dense(matrix)) => Ok(Way::Dense(matrix)),
-        Some(Matrix::Sparse(matrix)) => Ok(Way::Sparse(Arc::new(matrix.factors(is_hermitian)?))),
+        Some(Matrix::Dense(matrix)) => Ok(SystemSolver::Dense(matrix)),
+        Some(Matrix::Sparse(matrix)) => Ok(SystemSolver::Sparse(Arc::new(matrix.factors(is_hermitian)?))),
         None => Err(Error::argument(
             OP,
             "a direct method needs the matrix, and this operator has none: choose an iterative method",

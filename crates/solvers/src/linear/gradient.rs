@@ -2,7 +2,7 @@
 
 use super::{
     OP,
-    direct::Way,
+    direct::SystemSolver,
     method::Method,
     monitor::Monitor,
     passes::run,
@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(super) struct Adjoint<B: Backend, T: WideFloat> {
     pub method: Method,
-    pub way: Way<B, T>,
+    pub solver: SystemSolver<B, T>,
     pub rtol: f64,
     pub max_iter: usize,
     pub restart: usize,
@@ -34,9 +34,9 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
         let axes = unknown_axes(self.batch..g.ndim());
         let projected =
             |b: &B| if self.mean_free { expr!(b, g - mean(g, axes, keepdims = true)) } else { Ok(g.clone()) };
-        if let Way::Dense(_) = self.way {
-            // `Way::solve` calls the op `solve`, which has second-order gradients itself
-            let z = self.way.solve(b, &projected(b)?, self.is_transposed, self.batch)?;
+        if let SystemSolver::Dense(_) = self.solver {
+            // `SystemSolver::solve` calls the op `solve`, which has second-order gradients itself
+            let z = self.solver.solve(b, &projected(b)?, self.is_transposed, self.batch)?;
             return if self.mean_free { expr!(b, z - mean(z, axes, keepdims = true)) } else { Ok(z) };
         }
         let again = Adjoint { is_transposed: !self.is_transposed, ..self.clone() };
@@ -52,8 +52,8 @@ impl<B: Backend, T: WideFloat> Adjoint<B, T> {
     }
 
     fn find(&self, b: &B, product: &LinearMap<'_, B, T>, g: &B::Array<T>) -> Result<B::Array<T>> {
-        if let Way::Sparse(_) = self.way {
-            return self.way.solve(b, g, self.is_transposed, self.batch);
+        if let SystemSolver::Sparse(_) = self.solver {
+            return self.solver.solve(b, g, self.is_transposed, self.batch);
         }
         let method = match self.method {
             // `product` computes no products with the conjugate transpose, which biCG needs

@@ -2,7 +2,7 @@
 
 use super::{
     OP,
-    direct::{self, Way},
+    direct::{self, SystemSolver},
     gradient::Adjoint,
     method::Method,
     monitor::{Callback, Monitor},
@@ -326,19 +326,19 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
             return Err(Error::shapes(OP, x0.shape(), y.shape()));
         }
         let axes = unknown_axes(batch..y.ndim());
-        let way = match method {
-            Method::Direct => direct::way(b, a, self.hermitian || a.is_hermitian())?,
-            _ => Way::Iterative,
+        let solver = match method {
+            Method::Direct => direct::solver(b, a, self.hermitian || a.is_hermitian())?,
+            _ => SystemSolver::Iterative,
         };
-        let adjoint = self.adjoint(method, way.clone(), batch);
+        let adjoint = self.adjoint(method, solver.clone(), batch);
         let found = RefCell::new(None);
         let x = b.implicit::<T>(
             OP,
             |b| {
                 let y = self.projected(b, y, axes)?;
-                let solution = match &way {
-                    Way::Iterative => self.iterate(b, a, &y, batch, method)?,
-                    way => self.factored(b, a, &y, (batch, axes), way)?,
+                let solution = match &solver {
+                    SystemSolver::Iterative => self.iterate(b, a, &y, batch, method)?,
+                    solver => self.factored(b, a, &y, (batch, axes), solver)?,
                 };
                 let x = solution.x.clone();
                 *found.borrow_mut() = Some(solution);
@@ -361,11 +361,11 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         }
     }
 
-    fn adjoint(&self, method: Method, way: Way<B, T>, batch: usize) -> Adjoint<B, T> {
+    fn adjoint(&self, method: Method, solver: SystemSolver<B, T>, batch: usize) -> Adjoint<B, T> {
         let rtol = self.gradient_rtol.unwrap_or(if self.rtol > 0.0 { self.rtol } else { 1e-5 });
         Adjoint {
             method,
-            way,
+            solver,
             rtol,
             max_iter: self.gradient_max_iter.unwrap_or(self.max_iter),
             restart: self.restart,
@@ -436,11 +436,11 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         a: &dyn LinearOperator<B, T>,
         y: &B::Array<T>,
         (batch, axes): (usize, Axes),
-        way: &Way<B, T>,
+        solver: &SystemSolver<B, T>,
     ) -> Result<Solution<B, T>> {
         let apply = |b: &B, x: &B::Array<T>| a.apply(b, x);
         let system = System::new(b, &apply, None, None, (y, None), batch);
-        let solved = |y: &B::Array<T>| self.projected(b, &way.solve(b, y, false, batch)?, axes);
+        let solved = |y: &B::Array<T>| self.projected(b, &solver.solve(b, y, false, batch)?, axes);
         let residual = |x: &B::Array<T>| -> Result<(B::Array<T>, Vec<f64>)> {
             let ax = system.apply(x)?;
             let r = expr!(b, y - ax)?;
@@ -492,7 +492,7 @@ impl<'a, B: Backend, T: WideFloat> Solve<'a, B, T> {
         batch: usize,
     ) -> Result<Solution<B, T>> {
         // the derivative of the residual function `A^H (A x - y)` is `A^H A`, for which conjugate gradients suffice
-        let of_a = self.adjoint(Method::Cg, Way::Iterative, batch);
+        let of_a = self.adjoint(Method::Cg, SystemSolver::Iterative, batch);
         let adjoint = Adjoint { preconditioner: None, mean_free: false, ..of_a };
         let found = RefCell::new(None);
         let x = b.implicit::<T>(

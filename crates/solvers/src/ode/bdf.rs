@@ -13,11 +13,11 @@ use super::{
 };
 use backends::{Backend, Float, Result, expr};
 
-const MOST: usize = 5;
+const MAX_ORDER: usize = 5;
 
 /// The coefficients, by order, that turn a BDF into an NDF (numerical differentiation formula): the weight of an
 /// additional term, which has the backward difference of the next higher order.
-const KAPPA: [f64; MOST + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
+const KAPPA: [f64; MAX_ORDER + 1] = [0.0, -0.1850, -1.0 / 9.0, -0.0823, -0.0415, 0.0];
 
 /// The sum 1 + 1/2 + .. + 1/k, which occurs in the coefficients of the formula of order k.
 fn gamma(k: usize) -> f64 {
@@ -59,7 +59,7 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         let h = control.forward * length;
         let zeros = b.zeros_like::<T>(&y)?;
         let mut differences = vec![y, expr!(b, h * now)?];
-        differences.resize(MOST + 3, zeros);
+        differences.resize(MAX_ORDER + 3, zeros);
         Ok(Bdf {
             t,
             differences,
@@ -120,7 +120,7 @@ impl<B: Backend, T: Float> Bdf<B, T> {
         let best = (1..3).fold(0, |best, k| if factor(k) > factor(best) { k } else { best });
         let factor = LONGER.min(safety * factor(best));
         // at order 1, the factor for order 0 is 0, so order 0 is chosen only if all factors are 0
-        self.order = (order + best).saturating_sub(1).clamp(1, MOST);
+        self.order = (order + best).saturating_sub(1).clamp(1, MAX_ORDER);
         self.newton.forget_inverse();
         self.rescale(b, self.length * factor)
     }

@@ -108,13 +108,13 @@ struct Jacobi {
 
 impl Jacobi {
     /// The largest number of rows or columns that this method accepts.
-    const MOST: c_int = 32;
+    const MAX_SIZE: c_int = 32;
 
     /// Checks the arguments; returns the number of elements of work memory.
     fn check(&self) -> super::Result<usize> {
         let Jacobi { mode, lengths: [m, n], lda, ldu, ldv, batch, .. } = *self;
         require(handles().jacobi.contains(&self.settings))?;
-        require(mode <= 1 && m >= 0 && n >= 0 && batch >= 0 && m.max(n) <= Jacobi::MOST)?;
+        require(mode <= 1 && m >= 0 && n >= 0 && batch >= 0 && m.max(n) <= Jacobi::MAX_SIZE)?;
         require(lda >= m.max(1) && ldu >= m.max(1) && ldv >= n.max(1) && self.a != 0 && self.s != 0)?;
         require(mode == 0 || (self.u != 0 && self.v != 0))?;
         Ok(batch as usize * (m + n) as usize)

@@ -80,7 +80,7 @@ impl Default for Config {
 impl Config {
     /// The maximum number of devices. It is limited because each address contains the index of its device in a few
     /// bits.
-    const MOST_DEVICES: usize = 64;
+    const MAX_DEVICES: usize = 64;
 
     /// Reads the settings. `get` returns the value of an environment variable. The error describes the first invalid
     /// variable.
@@ -93,8 +93,8 @@ impl Config {
         if let Some(devices) = number_of("SOFT_CUDA_DEVICES")? {
             config.devices = usize::try_from(devices).unwrap_or(usize::MAX);
         }
-        if config.devices > Config::MOST_DEVICES {
-            return Err(format!("SOFT_CUDA_DEVICES is more than {}", Config::MOST_DEVICES));
+        if config.devices > Config::MAX_DEVICES {
+            return Err(format!("SOFT_CUDA_DEVICES is more than {}", Config::MAX_DEVICES));
         }
         config.memory = number_of("SOFT_CUDA_MEMORY")?.unwrap_or(config.memory);
         config.fail_allocation = number_of("SOFT_CUDA_FAIL_ALLOCATION")?.filter(|&n| n > 0);

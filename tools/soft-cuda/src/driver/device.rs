@@ -11,19 +11,19 @@ use std::ffi::{c_char, c_int, c_void};
 const NAME: &[u8] = b"soft-cuda\0";
 
 /// The largest number of threads of a block.
-pub(super) const MOST_THREADS: u32 = 1024;
+pub(super) const MAX_BLOCK_THREADS: u32 = 1024;
 
 /// The largest size of a block along each axis.
-pub(super) const MOST_BLOCK: [u32; 3] = [1024, 1024, 64];
+pub(super) const MAX_BLOCK_DIM: [u32; 3] = [1024, 1024, 64];
 
 /// The largest number of blocks of a launch along each axis.
-pub(super) const MOST_GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+pub(super) const MAX_GRID_DIM: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 
 /// The shared memory in bytes that every block can use, without a request for more.
 pub(super) const SHARED: u32 = 48 << 10;
 
 /// The largest shared memory per block, in bytes, that a kernel may request.
-pub(super) const MOST_SHARED: u32 = 227 << 10;
+pub(super) const MAX_SHARED_BYTES: u32 = 227 << 10;
 
 /// A compute capability unknown to compilers, so that programs are compiled to PTX and not to machine code.
 const CAPABILITY: [i32; 2] = [9, 1];
@@ -35,9 +35,9 @@ const LAST_ATTRIBUTE: i32 = 150;
 /// features that this device lacks.
 fn attribute(attribute: i32) -> Result<i32> {
     Ok(match attribute {
-        1 => MOST_THREADS as i32,
-        2..=4 => MOST_BLOCK[attribute as usize - 2] as i32,
-        5..=7 => MOST_GRID[attribute as usize - 5] as i32,
+        1 => MAX_BLOCK_THREADS as i32,
+        2..=4 => MAX_BLOCK_DIM[attribute as usize - 2] as i32,
+        5..=7 => MAX_GRID_DIM[attribute as usize - 5] as i32,
         // bytes of shared memory per block, bytes of constant memory, threads per warp
         8 => SHARED as i32,
         9 => 65_536,
@@ -53,7 +53,7 @@ fn attribute(attribute: i32) -> Result<i32> {
         82 => 65_536,
         75 => CAPABILITY[0],
         76 => CAPABILITY[1],
-        97 => MOST_SHARED as i32,
+        97 => MAX_SHARED_BYTES as i32,
         // blocks per multiprocessor, bytes of shared memory that the driver reserves
         106 => 32,
         111 => 1024,

@@ -1,7 +1,7 @@
 //! Kernel launches. A launch is checked against the device's limits, and its parameters are copied during the call.
 
 use super::{
-    device::{MOST_BLOCK, MOST_GRID, MOST_THREADS},
+    device::{MAX_BLOCK_DIM, MAX_BLOCK_THREADS, MAX_GRID_DIM},
     edge::call_in_context,
     error::{Code, Result},
     state::Driver,
@@ -20,9 +20,9 @@ impl Driver {
         }
         let within = |sizes: [u32; 3], most: [u32; 3]| sizes.iter().zip(most).all(|(&n, most)| n > 0 && n <= most);
         let threads: u64 = launch.block.iter().map(|&n| u64::from(n)).product();
-        if !within(launch.grid, MOST_GRID)
-            || !within(launch.block, MOST_BLOCK)
-            || threads > u64::from(MOST_THREADS)
+        if !within(launch.grid, MAX_GRID_DIM)
+            || !within(launch.block, MAX_BLOCK_DIM)
+            || threads > u64::from(MAX_BLOCK_THREADS)
             || launch.shared > function.most_shared
         {
             return Err(Code::INVALID_VALUE);

@@ -1,7 +1,7 @@
 //! Modules and their kernels.
 
 use super::{
-    device::{MOST_SHARED, MOST_THREADS, SHARED},
+    device::{MAX_BLOCK_THREADS, MAX_SHARED_BYTES, SHARED},
     edge::{call_and_wait, call_in_context},
     error::{Code, Result, put},
     handles::{Function, Loaded},
@@ -73,7 +73,7 @@ impl Driver {
     /// Allows launches of a kernel to request up to `bytes` bytes of dynamic shared memory.
     pub fn function_allow_shared(&mut self, handle: u64, bytes: i32) -> Result<()> {
         let function = self.functions.get_mut(&handle).ok_or(Code::INVALID_HANDLE)?;
-        let most = i64::from(MOST_SHARED) - function.info().shared_bytes as i64;
+        let most = i64::from(MAX_SHARED_BYTES) - function.info().shared_bytes as i64;
         if bytes < 0 || i64::from(bytes) > most {
             return Err(Code::INVALID_VALUE);
         }
@@ -85,7 +85,7 @@ impl Driver {
         let function = self.function(handle)?;
         let info = function.info();
         Ok(match attribute {
-            MAX_THREADS => info.max_threads.unwrap_or(MOST_THREADS).min(MOST_THREADS) as c_int,
+            MAX_THREADS => info.max_threads.unwrap_or(MAX_BLOCK_THREADS).min(MAX_BLOCK_THREADS) as c_int,
             SHARED_BYTES => info.shared_bytes as c_int,
             LOCAL_BYTES => info.local_bytes as c_int,
             REGISTERS => info.registers as c_int,

@@ -14,10 +14,10 @@ use crate::{
 use std::{borrow::Cow, time::Instant};
 
 /// The number of queued entries above which a stream runs its oldest entries.
-const MOST_WORK: usize = 4096;
+const MAX_QUEUED_ENTRIES: usize = 4096;
 
 /// The number of bytes of host memory in all queued copies above which a stream runs its oldest entries.
-const MOST_STAGED: usize = 256 << 20;
+const MAX_STAGED_BYTES: usize = 256 << 20;
 
 /// Makes a planted mistake instead of doing the work.
 fn go_wrong(plant: Plant) -> std::result::Result<(), Fault> {
@@ -56,7 +56,7 @@ impl Driver {
         let device = state.device;
         while let Some(state) = self.streams.get(&stream)
             && let Some(order) = state.front()
-            && (state.queue.len() > MOST_WORK || self.staged > MOST_STAGED)
+            && (state.queue.len() > MAX_QUEUED_ENTRIES || self.staged > MAX_STAGED_BYTES)
         {
             let mark = Mark { stream, order };
             self.finish(vec![mark]);

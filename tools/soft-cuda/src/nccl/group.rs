@@ -14,7 +14,7 @@ use std::{cell::RefCell, sync::Arc};
 
 /// A range of device memory to send to a rank, or to receive from one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct Transfer {
     pub(super) peer: usize,
     pub(super) address: u64,
     pub(super) bytes: usize,
@@ -24,8 +24,8 @@ pub(super) struct Part {
 pub(super) struct Exchange {
     comm: Arc<Comm>,
     stream: u64,
-    sends: Vec<Part>,
-    receives: Vec<Part>,
+    sends: Vec<Transfer>,
+    receives: Vec<Transfer>,
 }
 
 /// The groups that a thread has started and not ended.
@@ -77,7 +77,7 @@ pub(super) fn note(error: Status) {
 }
 
 /// Adds a send or receive to the open group. If no group is open, enqueues it alone.
-pub(super) fn add(comm: Arc<Comm>, stream: u64, part: Part, is_send: bool) -> Result<()> {
+pub(super) fn add(comm: Arc<Comm>, stream: u64, part: Transfer, is_send: bool) -> Result<()> {
     let alone = GROUPS.with_borrow_mut(|groups| {
         let same = |exchange: &&mut Exchange| Arc::ptr_eq(&exchange.comm, &comm) && exchange.stream == stream;
         let place = match groups.work.iter_mut().find(same) {
@@ -139,7 +139,7 @@ impl Remote for Exchange {
         for part in &self.receives {
             let message = self.comm.take(part.peer).unwrap_or_default();
             if message.len() != part.bytes {
-                let (rank, Part { peer, bytes, .. }) = (self.comm.rank, part);
+                let (rank, Transfer { peer, bytes, .. }) = (self.comm.rank, part);
                 let why = format!(
                     "ncclRecv: rank {rank} waits for {bytes} bytes of rank {peer}, which sends {}",
                     message.len()

@@ -6,7 +6,7 @@ use super::{
         buffer::Buffer,
         convert::{Value, computed_in, conversion},
         copy,
-        layout::{self, LaneFn, Lanes},
+        layout::{self, LaneFn, LaneFormat},
         parallel::{self, CHEAP, Shared},
         raw::{RawArray, View},
         simd::versions,
@@ -14,9 +14,9 @@ use super::{
     },
     fold::is_nan,
     folding::{self, Folding},
-    lanes::Lanes as Folded,
+    lanes::StridedLanes,
     order::BLOCK,
-    plan::Plan,
+    plan::ReductionPlan,
     reading::{Block, NO_BLOCK, Reading},
 };
 use crate::{Axes, DType, Ordered, Result, rules};
@@ -78,14 +78,14 @@ fn arg(op: &'static str, x: View<'_>, axis: isize, keepdims: bool, largest: bool
         }))
     };
     // SAFETY: the function reads a lane of `len` elements and writes one index.
-    let found = unsafe { layout::map_lanes(op, x, axis, Lanes { dtype: DType::Int64, len: 1 }, CHEAP, &new) };
+    let found = unsafe { layout::map_lanes(op, x, axis, LaneFormat { dtype: DType::Int64, len: 1 }, CHEAP, &new) };
     found.map(|found| if keepdims { found } else { found.without_axis(axis) })
 }
 
 /// Searches short contiguous lanes (1-D slices along `axis`), several at a time. Their elements must already have the
 /// dtype of the search.
 fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Search) -> Result<RawArray> {
-    let plan = Plan::new(op, x.into(), &[axis], keepdims);
+    let plan = ReductionPlan::new(op, x.into(), &[axis], keepdims);
     let (len, reading) = (x.shape[axis], search.reading(x.into()));
     let found = Buffer::new(op, plan.outputs(), DType::Int64)?;
     parallel::parallel(plan.outputs(), (CHEAP / len).max(1), |range| {
@@ -106,7 +106,7 @@ fn short(op: &'static str, x: View<'_>, axis: usize, keepdims: bool, search: &Se
 fn arg_of(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool, largest: bool) -> Result<RawArray> {
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;
-    let plan = Plan::new(op, x, &axes, keepdims);
+    let plan = ReductionPlan::new(op, x, &axes, keepdims);
     let (len, stride) = axes.first().map_or((1, 1), |&axis| (x.shape[axis], x.strides[axis]));
     let search = Search::new(computed_in(x.dtype), largest);
     let reading = search.reading(x);
@@ -240,7 +240,7 @@ impl Search {
                 let (at, len) = block_at(start);
                 let block = from.load(at, lane.stride, len, scratch);
                 let mut value = Value::ZERO;
-                (self.folding.lanes)(&Folded::one(block, len, std::ptr::null(), value.start_mut()));
+                (self.folding.lanes)(&StridedLanes::one(block, len, std::ptr::null(), value.start_mut()));
                 if start == part.start || self.beats(value, best.1) {
                     best = (start, value);
                 }

@@ -9,10 +9,10 @@ pub trait Fold<A: Element> {
     /// Dtype of the accumulator.
     type Acc: Element;
     /// An additional operand for each output. For a variance, it is the mean.
-    type Given: Copy + Default + Send + Sync;
+    type Operand: Copy + Default + Send + Sync;
 
-    /// True if all outputs share one value of `Given`.
-    const GIVEN_IS_SHARED: bool = false;
+    /// True if all outputs share one value of `Operand`.
+    const OPERAND_IS_SHARED: bool = false;
 
     /// True if the order of the elements does not change the result. This holds for integers, which wrap around and
     /// have no signed zeros.
@@ -31,7 +31,7 @@ pub trait Fold<A: Element> {
 
     /// Increment of the count by one element, 0 or 1, if the fold [counts](Fold::COUNTS).
     #[inline(always)]
-    fn count(_: A, _: Self::Given) -> u8 {
+    fn count(_: A, _: Self::Operand) -> u8 {
         unreachable!("the fold does not count")
     }
 
@@ -39,11 +39,11 @@ pub trait Fold<A: Element> {
     fn start(first: A) -> Self::Acc;
 
     /// The accumulator after one more element.
-    fn step(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc;
+    fn step(acc: Self::Acc, x: A, given: Self::Operand) -> Self::Acc;
 
     /// Like [`Fold::step`], but `x` must be ordered (not NaN). If `acc` is NaN, it is returned unchanged.
     #[inline(always)]
-    fn step_in_order(acc: Self::Acc, x: A, given: Self::Given) -> Self::Acc {
+    fn step_in_order(acc: Self::Acc, x: A, given: Self::Operand) -> Self::Acc {
         Self::step(acc, x, given)
     }
 
@@ -67,7 +67,7 @@ pub struct Sum;
 
 impl<A: Numeric> Fold<A> for Sum {
     type Acc = A;
-    type Given = ();
+    type Operand = ();
 
     #[inline(always)]
     fn start(_: A) -> A {
@@ -91,7 +91,7 @@ pub struct Ones;
 
 impl Fold<u8> for Ones {
     type Acc = i64;
-    type Given = ();
+    type Operand = ();
 
     const COUNTS: bool = true;
 
@@ -126,7 +126,7 @@ macro_rules! extreme {
     ($($name:ident $beats:tt)*) => {$(
         impl<A: Ordered> Fold<A> for $name {
             type Acc = A;
-            type Given = ();
+            type Operand = ();
 
             const CHOOSES: bool = true;
             const ASKS_FOR_ORDER: bool = !is_integral::<A>();
@@ -174,7 +174,7 @@ pub struct SquaredDeviations;
 
 impl<A: Float> Fold<A> for SquaredDeviations {
     type Acc = A::Real;
-    type Given = A;
+    type Operand = A;
 
     #[inline(always)]
     fn start(_: A) -> A::Real {

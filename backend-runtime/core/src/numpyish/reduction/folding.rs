@@ -15,7 +15,7 @@ use std::{marker::PhantomData, mem::MaybeUninit};
 pub struct Folding {
     /// Dtype of the accumulators.
     pub acc: DType,
-    /// Size in bytes of the operand `Fold::Given` of one output, or 0 if all outputs share one operand.
+    /// Size in bytes of the operand `Fold::Operand` of one output, or 0 if all outputs share one operand.
     pub given: usize,
     /// Folds each lane to one value. A lane consists of the elements of one output.
     pub lanes: Loop,
@@ -38,7 +38,7 @@ pub struct Rows {
     pub count: usize,
     /// Number of elements of each row.
     pub width: usize,
-    /// Address of the operands, of type `Fold::Given`: one operand for each column, or one for all columns if
+    /// Address of the operands, of type `Fold::Operand`: one operand for each column, or one for all columns if
     /// [`Folding::given`] is 0.
     pub given: *const u8,
     /// The accumulators of earlier rows; null if no rows were folded before.
@@ -50,13 +50,13 @@ pub struct Rows {
 }
 
 /// The loops of a fold over elements of `A`.
-pub struct Of<A, F>(PhantomData<(A, F)>);
+pub struct TypedFolding<A, F>(PhantomData<(A, F)>);
 
-impl<A: Element, F: Fold<A>> Of<A, F> {
+impl<A: Element, F: Fold<A>> TypedFolding<A, F> {
     /// The [`Folding`] with these loops.
     pub const FOLDING: &'static Folding = &Folding {
         acc: F::Acc::DTYPE,
-        given: if F::GIVEN_IS_SHARED { 0 } else { size_of::<F::Given>() },
+        given: if F::OPERAND_IS_SHARED { 0 } else { size_of::<F::Operand>() },
         lanes: lanes::<A, F, Own<A>>,
         products: None,
         rows: rows::<A, F>,
@@ -70,7 +70,7 @@ struct Sums<A>(PhantomData<A>);
 
 impl<A: Numeric> Sums<A> {
     const FOLDING: &'static Folding =
-        &Folding { products: Some(lanes::<A, Sum, Products<A>>), ..*Of::<A, Sum>::FOLDING };
+        &Folding { products: Some(lanes::<A, Sum, Products<A>>), ..*TypedFolding::<A, Sum>::FOLDING };
 }
 
 /// The loops of a sum with accumulators of `dtype`. Signed and unsigned integers share loops, because their sums have
@@ -78,26 +78,26 @@ impl<A: Numeric> Sums<A> {
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
 pub fn sums(dtype: DType) -> &'static Folding {
     match dtype {
-        DType::Int64 | DType::UInt64 => Of::<u64, Sum>::FOLDING,
+        DType::Int64 | DType::UInt64 => TypedFolding::<u64, Sum>::FOLDING,
         DType::Float32 => Sums::<f32>::FOLDING,
         DType::Float64 => Sums::<f64>::FOLDING,
-        DType::Complex64 => Of::<Complex<f32>, Sum>::FOLDING,
-        DType::Complex128 => Of::<Complex<f64>, Sum>::FOLDING,
+        DType::Complex64 => TypedFolding::<Complex<f32>, Sum>::FOLDING,
+        DType::Complex128 => TypedFolding::<Complex<f64>, Sum>::FOLDING,
         other => unreachable!("sums are not computed in {other}"),
     }
 }
 
 /// The loops that count the true elements of bools, which are read as bytes.
-pub const ONES: &Folding = Of::<u8, Ones>::FOLDING;
+pub const ONES: &Folding = TypedFolding::<u8, Ones>::FOLDING;
 
 /// The loops of a sum of squared deviations.
 #[inline(never)] // not inlined into calling crates, which would compile all these loops again
 pub fn squared_deviations(dtype: DType) -> &'static Folding {
     match dtype {
-        DType::Float32 => Of::<f32, SquaredDeviations>::FOLDING,
-        DType::Float64 => Of::<f64, SquaredDeviations>::FOLDING,
-        DType::Complex64 => Of::<Complex<f32>, SquaredDeviations>::FOLDING,
-        DType::Complex128 => Of::<Complex<f64>, SquaredDeviations>::FOLDING,
+        DType::Float32 => TypedFolding::<f32, SquaredDeviations>::FOLDING,
+        DType::Float64 => TypedFolding::<f64, SquaredDeviations>::FOLDING,
+        DType::Complex64 => TypedFolding::<Complex<f32>, SquaredDeviations>::FOLDING,
+        DType::Complex128 => TypedFolding::<Complex<f64>, SquaredDeviations>::FOLDING,
         other => unreachable!("variances are not computed in {other}"),
     }
 }
@@ -109,16 +109,16 @@ macro_rules! extremes {
         pub fn $name(dtype: DType) -> &'static Folding {
             match dtype {
                 // the bytes of false and true compare like numbers
-                DType::Bool | DType::UInt8 => Of::<u8, $fold>::FOLDING,
-                DType::Int8 => Of::<i8, $fold>::FOLDING,
-                DType::Int16 => Of::<i16, $fold>::FOLDING,
-                DType::Int32 => Of::<i32, $fold>::FOLDING,
-                DType::Int64 => Of::<i64, $fold>::FOLDING,
-                DType::UInt16 => Of::<u16, $fold>::FOLDING,
-                DType::UInt32 => Of::<u32, $fold>::FOLDING,
-                DType::UInt64 => Of::<u64, $fold>::FOLDING,
-                DType::Float32 => Of::<f32, $fold>::FOLDING,
-                DType::Float64 => Of::<f64, $fold>::FOLDING,
+                DType::Bool | DType::UInt8 => TypedFolding::<u8, $fold>::FOLDING,
+                DType::Int8 => TypedFolding::<i8, $fold>::FOLDING,
+                DType::Int16 => TypedFolding::<i16, $fold>::FOLDING,
+                DType::Int32 => TypedFolding::<i32, $fold>::FOLDING,
+                DType::Int64 => TypedFolding::<i64, $fold>::FOLDING,
+                DType::UInt16 => TypedFolding::<u16, $fold>::FOLDING,
+                DType::UInt32 => TypedFolding::<u32, $fold>::FOLDING,
+                DType::UInt64 => TypedFolding::<u64, $fold>::FOLDING,
+                DType::Float32 => TypedFolding::<f32, $fold>::FOLDING,
+                DType::Float64 => TypedFolding::<f64, $fold>::FOLDING,
                 other => unreachable!("extremes are not computed in {other}"),
             }
         }
@@ -150,7 +150,7 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
     /// # Safety
     /// The columns must exist in all rows and in the results, and there must be at least one row.
     #[inline(always)]
-    unsafe fn columns<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(&self, done: &mut usize, width: usize) {
+    unsafe fn columns<F: Fold<A, Acc = V, Operand = G>, const COLUMNS: usize>(&self, done: &mut usize, width: usize) {
         while *done + COLUMNS <= width {
             // SAFETY: the caller guarantees the columns and the rows.
             unsafe {
@@ -183,7 +183,7 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
     /// # Safety
     /// The conditions of [`Typed::columns`] hold.
     #[inline(always)]
-    unsafe fn folded<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize, const IN_ORDER: bool>(
+    unsafe fn folded<F: Fold<A, Acc = V, Operand = G>, const COLUMNS: usize, const IN_ORDER: bool>(
         &self,
         first: usize,
     ) -> ([V; COLUMNS], bool) {
@@ -191,7 +191,7 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
         // SAFETY: the caller guarantees the columns and the rows.
         unsafe {
             let row = |offset: isize| &*x.offset(offset).add(first).cast::<[A; COLUMNS]>();
-            let given = |k: usize| *given.add(if F::GIVEN_IS_SHARED { 0 } else { first + k });
+            let given = |k: usize| *given.add(if F::OPERAND_IS_SHARED { 0 } else { first + k });
             let mut values: [V; COLUMNS] =
                 if before.is_null() { started::<_, F, _>(row(offsets[0])) } else { *before.add(first).cast() };
             let mut all_in_order = true;
@@ -221,7 +221,7 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
     /// The conditions of [`Typed::columns`] hold; there is exactly one row, `before` has values, and the results are
     /// not merged into other values.
     #[inline(always)]
-    unsafe fn columns_of_one<F: Fold<A, Acc = V, Given = G>, const COLUMNS: usize>(
+    unsafe fn columns_of_one<F: Fold<A, Acc = V, Operand = G>, const COLUMNS: usize>(
         &self,
         done: &mut usize,
         width: usize,
@@ -233,7 +233,7 @@ impl<A: Element, V: Copy, G: Copy> Typed<'_, A, V, G> {
                 let row = &*x.add(*done).cast::<[A; COLUMNS]>();
                 let mut values: [V; COLUMNS] = *self.before.add(*done).cast();
                 for k in 0..COLUMNS {
-                    let given = *self.given.add(if F::GIVEN_IS_SHARED { 0 } else { *done + k });
+                    let given = *self.given.add(if F::OPERAND_IS_SHARED { 0 } else { *done + k });
                     values[k] = F::step(values[k], row[k], given);
                 }
                 *self.to.add(*done).cast() = values;
@@ -251,7 +251,7 @@ versions! {
             // SAFETY: there are as many offsets as rows.
             offsets: unsafe { std::slice::from_raw_parts(rows.offsets, rows.count) },
             // `dangling` may be read at any index, because the operand has no bytes
-            given: if size_of::<F::Given>() == 0 { std::ptr::dangling() } else { rows.given.cast::<F::Given>() },
+            given: if size_of::<F::Operand>() == 0 { std::ptr::dangling() } else { rows.given.cast::<F::Operand>() },
             before: rows.before.cast::<F::Acc>(),
             to: rows.to.cast(),
             joins: rows.joins,
@@ -375,7 +375,7 @@ impl<'f> Pairwise<'f> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{super::simd, lanes::Lanes, order::BLOCK},
+        super::{super::simd, lanes::StridedLanes, order::BLOCK},
         *,
     };
 
@@ -383,7 +383,7 @@ mod tests {
         let mut value = Value::ZERO;
         // SAFETY: the folding is for `i64`, and there is at least one element.
         unsafe {
-            (folding.lanes)(&Lanes::one(x.as_ptr().cast(), x.len(), std::ptr::null(), value.start_mut()));
+            (folding.lanes)(&StridedLanes::one(x.as_ptr().cast(), x.len(), std::ptr::null(), value.start_mut()));
             *value.start().cast()
         }
     }

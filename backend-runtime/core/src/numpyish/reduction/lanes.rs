@@ -7,17 +7,17 @@
 use super::{
     super::simd::versions,
     fold::Fold,
-    order::{BLOCK, MOST_SIDES, sides},
+    order::{BLOCK, MAX_ACCUMULATORS, sides},
 };
 use crate::{Element, Numeric};
 use std::{hint::black_box, mem::MaybeUninit, ptr::null, slice};
 
 /// A loop over lanes.
-pub type Loop = unsafe fn(&Lanes);
+pub type Loop = unsafe fn(&StridedLanes);
 
 /// Lanes at equal distances. Each lane is folded to one value.
 #[derive(Clone, Copy)]
-pub struct Lanes {
+pub struct StridedLanes {
     /// Address of the first element.
     pub x: *const u8,
     /// Address of the first element of the second factor, if products are folded.
@@ -28,16 +28,16 @@ pub struct Lanes {
     pub step: isize,
     /// Number of lanes.
     pub count: usize,
-    /// The operands `Fold::Given`, one for each lane.
+    /// The operands `Fold::Operand`, one for each lane.
     pub given: *const u8,
     /// Address of the results, which are contiguous.
     pub to: *mut u8,
 }
 
-impl Lanes {
+impl StridedLanes {
     /// A single lane.
-    pub fn one(x: *const u8, n: usize, given: *const u8, to: *mut u8) -> Lanes {
-        Lanes { x, y: null(), n, step: 0, count: 1, given, to }
+    pub fn one(x: *const u8, n: usize, given: *const u8, to: *mut u8) -> StridedLanes {
+        StridedLanes { x, y: null(), n, step: 0, count: 1, given, to }
     }
 }
 
@@ -159,7 +159,7 @@ unsafe fn started_with<A: Element, F: Fold<A>, X: Items<A>, const N: usize>(x: X
 unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     x: X,
     chunks: usize,
-    given: F::Given,
+    given: F::Operand,
 ) -> [F::Acc; SIDES] {
     // SAFETY: the caller guarantees `chunks * SIDES` elements.
     let mut side = unsafe { started_with::<A, F, X, SIDES>(x) };
@@ -189,7 +189,7 @@ unsafe fn chunked<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
 unsafe fn chunked_in_order<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
     x: X,
     chunks: usize,
-    given: F::Given,
+    given: F::Operand,
 ) -> Option<[F::Acc; SIDES]> {
     // SAFETY: the caller guarantees `chunks * SIDES` elements, here and below.
     let mut side = unsafe { started_with::<A, F, X, SIDES>(x) };
@@ -220,7 +220,7 @@ const FEW: usize = 4;
 /// # Safety
 /// `x` must have as many elements as its length says, and at least one.
 #[inline(always)]
-unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
+unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Operand) -> F::Acc {
     /// Number of separate counts. Each count is one byte, so all of them fill two AVX2 registers.
     const SIDES: usize = 64;
     const { assert!(BLOCK / SIDES <= u8::MAX as usize, "a byte has room for what is counted in it") };
@@ -248,8 +248,8 @@ unsafe fn counted<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) ->
 /// # Safety
 /// `x` must have as many elements as its length says.
 #[inline(always)]
-unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(x: X, given: F::Given) -> F::Acc {
-    if F::COUNTS && SIDES == MOST_SIDES {
+unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(x: X, given: F::Operand) -> F::Acc {
+    if F::COUNTS && SIDES == MAX_ACCUMULATORS {
         // SAFETY: the caller guarantees the elements.
         return unsafe { counted::<A, F, X>(x, given) };
     }
@@ -305,7 +305,7 @@ unsafe fn side_by_side<A: Element, F: Fold<A>, X: Items<A>, const SIDES: usize>(
 /// use more, because any number of accumulators gives the same result.
 #[inline(always)]
 fn chains<A: Element, F: Fold<A>>(n: usize) -> usize {
-    if F::IS_EXACT && n >= MOST_SIDES { MOST_SIDES } else { sides(n) }
+    if F::IS_EXACT && n >= MAX_ACCUMULATORS { MAX_ACCUMULATORS } else { sides(n) }
 }
 
 /// Folds a block of at most [`BLOCK`] elements.
@@ -313,7 +313,7 @@ fn chains<A: Element, F: Fold<A>>(n: usize) -> usize {
 /// # Safety
 /// `x` must have as many elements as its length says, and at least one.
 #[inline(always)]
-unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
+unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Operand) -> F::Acc {
     // SAFETY: the caller guarantees the elements.
     unsafe {
         match chains::<A, F>(x.len()) {
@@ -321,7 +321,7 @@ unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F
             4 => side_by_side::<A, F, X, 4>(x, given),
             8 => side_by_side::<A, F, X, 8>(x, given),
             16 => side_by_side::<A, F, X, 16>(x, given),
-            _ => side_by_side::<A, F, X, MOST_SIDES>(x, given),
+            _ => side_by_side::<A, F, X, MAX_ACCUMULATORS>(x, given),
         }
     }
 }
@@ -331,14 +331,15 @@ unsafe fn block<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F
 /// # Safety
 /// The conditions of [`block`] hold.
 #[inline(always)]
-unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Given) -> F::Acc {
+unsafe fn blocks<A: Element, F: Fold<A>, X: Items<A>>(x: X, given: F::Operand) -> F::Acc {
     // bit k of the number of blocks is set if `tree[k]` holds the merged value of 2^k blocks
     let mut tree = [const { MaybeUninit::<F::Acc>::uninit() }; usize::BITS as usize];
     let whole = x.len() / BLOCK;
     for number in 0..whole {
         // The compiler must not know the length. If it did, it would unroll the loop instead of using vectors.
         // SAFETY: the caller guarantees the elements.
-        let mut value = unsafe { side_by_side::<A, F, X, MOST_SIDES>(x.part(number * BLOCK, black_box(BLOCK)), given) };
+        let mut value =
+            unsafe { side_by_side::<A, F, X, MAX_ACCUMULATORS>(x.part(number * BLOCK, black_box(BLOCK)), given) };
         let level = number.trailing_ones() as usize;
         for earlier in &tree[..level] {
             // SAFETY: these levels hold values, because their bits of `number` are set.
@@ -366,7 +367,7 @@ const TOGETHER: usize = 8;
 /// The value of `SIDES` that stands for lanes of several blocks.
 const BLOCKS: usize = 0;
 
-/// [`Lanes`] with typed pointers to elements (`A`), accumulators (`V`) and operands (`G`).
+/// [`StridedLanes`] with typed pointers to elements (`A`), accumulators (`V`) and operands (`G`).
 struct Typed<A, V, G> {
     x: *const A,
     y: *const A,
@@ -389,12 +390,12 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     /// # Safety
     /// `i` must be less than the number of lanes. An operand without bytes is not read.
     #[inline(always)]
-    unsafe fn given<F: Fold<A, Acc = V, Given = G>>(&self, i: usize) -> G {
+    unsafe fn given<F: Fold<A, Acc = V, Operand = G>>(&self, i: usize) -> G {
         if size_of::<G>() == 0 {
             return G::default();
         }
         // SAFETY: the caller guarantees that lane `i` and its operand exist.
-        unsafe { *self.given.add(if F::GIVEN_IS_SHARED { 0 } else { i }) }
+        unsafe { *self.given.add(if F::OPERAND_IS_SHARED { 0 } else { i }) }
     }
 
     /// Folds the lanes from `first` up to `count` one by one, with `SIDES` accumulators, or block by block if `SIDES`
@@ -404,7 +405,11 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     /// # Safety
     /// There must be `count` lanes, of at least `SIDES` elements.
     #[inline(always)]
-    unsafe fn each<F: Fold<A, Acc = V, Given = G>, X: Items<A>, const SIDES: usize>(&self, first: usize, count: usize) {
+    unsafe fn each<F: Fold<A, Acc = V, Operand = G>, X: Items<A>, const SIDES: usize>(
+        &self,
+        first: usize,
+        count: usize,
+    ) {
         for i in first..count {
             // SAFETY: the caller guarantees `count` lanes.
             unsafe {
@@ -423,7 +428,7 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
     /// # Safety
     /// There must be `count` lanes.
     #[inline(always)]
-    unsafe fn together<F: Fold<A, Acc = V, Given = G>, X: Items<A>>(&self, count: usize) -> usize {
+    unsafe fn together<F: Fold<A, Acc = V, Operand = G>, X: Items<A>>(&self, count: usize) -> usize {
         let mut done = 0;
         while done + TOGETHER <= count {
             // SAFETY: the caller guarantees `count` lanes.
@@ -448,9 +453,10 @@ impl<A: Element, V: Element, G: Copy + Default> Typed<A, V, G> {
 
 versions! {
     /// Folds each lane in the order that [`order`](super::order) describes.
-    pub unsafe fn lanes[A: Element, F: Fold<A>, X: Items<A>][A, F, X](lanes: &Lanes) {
-        let Lanes { x, y, n, step, count, given, to } = *lanes;
-        let lanes = Typed { x: x.cast::<A>(), y: y.cast::<A>(), n, step, given: given.cast::<F::Given>(), to: to.cast::<F::Acc>() };
+    pub unsafe fn lanes[A: Element, F: Fold<A>, X: Items<A>][A, F, X](lanes: &StridedLanes) {
+        let StridedLanes { x, y, n, step, count, given, to } = *lanes;
+        let (given, to) = (given.cast::<F::Operand>(), to.cast::<F::Acc>());
+        let lanes = Typed { x: x.cast::<A>(), y: y.cast::<A>(), n, step, given, to };
         // SAFETY: the caller guarantees the lanes, and room for one value per lane.
         unsafe {
             match chains::<A, F>(n) {
@@ -462,7 +468,7 @@ versions! {
                 4 => lanes.each::<F, X, 4>(0, count),
                 8 => lanes.each::<F, X, 8>(0, count),
                 16 => lanes.each::<F, X, 16>(0, count),
-                _ => lanes.each::<F, X, MOST_SIDES>(0, count),
+                _ => lanes.each::<F, X, MAX_ACCUMULATORS>(0, count),
             }
         }
     }
@@ -481,7 +487,7 @@ mod tests {
     fn folded<A: Element, F: Fold<A, Acc = A>>(x: &[A], n: usize, step: usize, count: usize) -> Vec<A> {
         let mut to = vec![A::default(); count];
         assert!(x.len() >= (count - 1) * step + n);
-        let lanes = Lanes {
+        let lanes = StridedLanes {
             x: x.as_ptr().cast(),
             y: null(),
             n,
@@ -525,8 +531,15 @@ mod tests {
                 let products: Vec<f64> = x.iter().zip(&y).map(|(x, y)| x * y).collect();
                 let mut to = [0.0_f64; 9];
                 let (a, b) = (x.as_ptr().cast(), y.as_ptr().cast());
-                let lanes =
-                    Lanes { x: a, y: b, n, step: step as isize, count: 9, given: null(), to: to.as_mut_ptr().cast() };
+                let lanes = StridedLanes {
+                    x: a,
+                    y: b,
+                    n,
+                    step: step as isize,
+                    count: 9,
+                    given: null(),
+                    to: to.as_mut_ptr().cast(),
+                };
                 // SAFETY: the lanes are within the slices, and `to` has room for one value per lane.
                 unsafe { super::lanes::<f64, Sum, Products<f64>>(&lanes) };
                 let expected = folded::<f64, Sum>(&products, n, step, 9);

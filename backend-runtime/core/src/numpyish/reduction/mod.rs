@@ -1,7 +1,7 @@
 //! Sums, extremes, means and scans, whose results do not depend on the number of threads.
 //!
-//! A `Plan` walks the array without knowing element types; a `Folding` has the typed loops. This module chooses a
-//! `Folding` by dtype.
+//! A `ReductionPlan` walks the array without knowing element types; a `Folding` has the typed loops. This module
+//! chooses a `Folding` by dtype.
 
 mod arg;
 mod fold;
@@ -26,8 +26,8 @@ use super::{
 };
 use crate::{Axes, DType, Result, rules};
 use folding::Folding;
-use lanes::Lanes;
-use plan::Plan;
+use lanes::StridedLanes;
+use plan::ReductionPlan;
 use reading::Reading;
 
 /// Sum over axes.
@@ -112,8 +112,8 @@ pub fn std_of(x: Source<'_>, axis: Axes, correction: f64, keepdims: bool) -> Res
     moments::variance("std", x, axis, correction, keepdims, true)
 }
 
-/// Folds all elements of a contiguous 1-D array of few elements, in the same order as a [`Plan`]. For so few elements,
-/// making a plan would take longer than the fold. Returns `None` if the arguments describe another reduction.
+/// Folds all elements of a contiguous 1-D array of few elements, in the same order as a [`ReductionPlan`]. For so few
+/// elements, making a plan would take longer than the fold. Returns `None` if the arguments describe another reduction.
 fn of_few(
     op: &'static str,
     x: Source<'_>,
@@ -133,19 +133,19 @@ fn of_few(
         // buffer has room for a value.
         unsafe {
             let folding = folding(of);
-            (folding.lanes)(&Lanes::one(x.start, x.shape[0], std::ptr::null(), value.start()));
+            (folding.lanes)(&StridedLanes::one(x.start, x.shape[0], std::ptr::null(), value.start()));
             RawArray::new(op, Vec::new(), value)
         }
     };
     Some(folded(of))
 }
 
-fn plan(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<Plan> {
-    Ok(Plan::new(op, x, &rules::reduction(op, axis, x.shape.len())?, keepdims))
+fn plan(op: &'static str, x: Source<'_>, axis: Axes, keepdims: bool) -> Result<ReductionPlan> {
+    Ok(ReductionPlan::new(op, x, &rules::reduction(op, axis, x.shape.len())?, keepdims))
 }
 
 /// A buffer with the same value for every output.
-fn constant(plan: &Plan, dtype: DType, value: f64) -> Result<Buffer> {
+fn constant(plan: &ReductionPlan, dtype: DType, value: f64) -> Result<Buffer> {
     let values = Buffer::new(plan.op(), plan.outputs(), dtype)?;
     // SAFETY: the value has this dtype, and the buffer has room for `values.len()` values.
     unsafe { Value::from_f64(dtype, value).fill(dtype, values.start(), values.len()) };
@@ -168,7 +168,13 @@ fn converted(op: &'static str, values: Buffer, dtype: DType) -> Result<Buffer> {
 /// # Safety
 /// `folding` must be for the dtype `of`, and `plan` and the operands `given` must be for `x`. There must be elements to
 /// fold.
-unsafe fn folded(plan: &Plan, x: Source<'_>, of: DType, folding: &Folding, given: Option<&Buffer>) -> Result<Buffer> {
+unsafe fn folded(
+    plan: &ReductionPlan,
+    x: Source<'_>,
+    of: DType,
+    folding: &Folding,
+    given: Option<&Buffer>,
+) -> Result<Buffer> {
     let reading = Reading::new(x, conversion(x.dtype, of), of.size());
     // SAFETY: the caller guarantees the folding, the plan and the operands.
     unsafe { plan.fold(&reading, folding, given) }
@@ -231,7 +237,7 @@ fn extreme(
     }
     let axes = rules::reduction(op, axis, x.shape.len())?;
     rules::require_elements(op, x.shape, &axes)?;
-    let plan = Plan::new(op, x, &axes, keepdims);
+    let plan = ReductionPlan::new(op, x, &axes, keepdims);
     if plan.outputs() == 0 {
         // SAFETY: there is nothing to write.
         return unsafe { plan.array(Buffer::new(op, 0, x.dtype)?) };

@@ -1,6 +1,6 @@
 //! Means and variances, computed from sums.
 
-use super::{constant, converted, folded, folding, plan, plan::Plan};
+use super::{constant, converted, folded, folding, plan, plan::ReductionPlan};
 use crate::{
     Axes, Complex, DType, Float, Real, Result, bf16, f16,
     numpyish::{
@@ -59,7 +59,7 @@ pub fn variance(
 }
 
 /// Computes the means of all outputs, in the dtype of computation.
-fn means(plan: &Plan, x: Source<'_>) -> Result<Buffer> {
+fn means(plan: &ReductionPlan, x: Source<'_>) -> Result<Buffer> {
     let of = computed_in(x.dtype);
     if plan.inputs() == 0 {
         return constant(plan, of, f64::NAN);

@@ -29,12 +29,12 @@ pub const fn sides(n: usize) -> usize {
         32..=96 => 4,
         97..=256 => 8,
         257..=512 => 16,
-        _ => MOST_SIDES,
+        _ => MAX_ACCUMULATORS,
     }
 }
 
 /// The maximum number of accumulators.
-pub const MOST_SIDES: usize = 32;
+pub const MAX_ACCUMULATORS: usize = 32;
 
 /// The maximum number of elements of a block that one accumulator folds.
 pub const LONGEST: usize = 32;
@@ -199,7 +199,10 @@ mod tests {
     #[test]
     fn no_side_is_empty_or_too_long() {
         for n in 1..=BLOCK {
-            assert!(sides(n) <= n && n.div_ceil(sides(n)) <= LONGEST && MOST_SIDES.is_multiple_of(sides(n)), "{n}");
+            assert!(
+                sides(n) <= n && n.div_ceil(sides(n)) <= LONGEST && MAX_ACCUMULATORS.is_multiple_of(sides(n)),
+                "{n}"
+            );
         }
     }
 

@@ -20,7 +20,7 @@ use std::{
 };
 
 /// The plan of a reduction: the layout of the array and the algorithm, without the elements and the operation.
-pub struct Plan {
+pub struct ReductionPlan {
     op: &'static str,
     /// The axes that are not reduced; the last one has the smallest stride. Neighbouring axes are merged if their
     /// strides allow it.
@@ -35,12 +35,12 @@ pub struct Plan {
     places: Vec<usize>,
     /// Axes of length 1 to insert, for `keepdims`.
     inserted: Vec<usize>,
-    way: Way,
+    algorithm: FoldAlgorithm,
 }
 
 /// The algorithm that folds the outputs.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum FoldAlgorithm {
     /// Folds the lanes one after another. A lane consists of the input elements of one output.
     Lanes,
     /// Folds the lanes one after another if they are dense (contiguous). Otherwise adds rows, because the lanes are
@@ -55,9 +55,9 @@ enum Way {
 /// limit is for outputs that are not folded by rows; for rows, [`Split::new`] computes another limit.
 const FEW: usize = 256;
 
-impl Plan {
+impl ReductionPlan {
     /// A plan for the reduction of `x` over `axes`.
-    pub fn new(op: &'static str, x: Source<'_>, axes: &[usize], keepdims: bool) -> Plan {
+    pub fn new(op: &'static str, x: Source<'_>, axes: &[usize], keepdims: bool) -> ReductionPlan {
         let dims = layout::dims(x.view());
         let mut start = 0;
         let mut reduced = Vec::with_capacity(axes.len());
@@ -79,9 +79,9 @@ impl Plan {
         let order = Order::new(merged(reduced.iter().map(|&(_, d)| d)), run(&reduced, axes));
         let mut inserted = if keepdims { axes.to_vec() } else { Vec::new() };
         inserted.sort_unstable();
-        let way = way(&kept, &order);
+        let algorithm = fastest_algorithm(&kept, &order);
         let shape = stay.iter().map(|&a| dims[a].len).collect();
-        Plan { op, kept, order, start, shape, places, inserted, way }
+        ReductionPlan { op, kept, order, start, shape, places, inserted, algorithm }
     }
 
     /// The name of the op, for error messages.
@@ -105,7 +105,7 @@ impl Plan {
         Offsets::at(&self.kept, first).map(|offset| self.start + offset)
     }
 
-    /// Makes the result array from its elements, which must have the order of [`Plan::fold`].
+    /// Makes the result array from its elements, which must have the order of [`ReductionPlan::fold`].
     ///
     /// # Safety
     /// All elements of the result have been written.
@@ -126,24 +126,24 @@ impl Plan {
         unsafe { self.fold_given(from, folding, given) }
     }
 
-    /// Like [`Plan::fold`], with operands at the address `given`: one operand for each output, or one that all outputs
-    /// share.
+    /// Like [`ReductionPlan::fold`], with operands at the address `given`: one operand for each output, or one that all
+    /// outputs share.
     ///
     /// # Safety
-    /// The conditions of [`Plan::fold`] hold.
+    /// The conditions of [`ReductionPlan::fold`] hold.
     pub unsafe fn fold_given(&self, from: &Reading<'_>, folding: &Folding, given: *const u8) -> Result<Buffer> {
         let outputs = self.outputs();
         let inputs = self.inputs();
-        let given = Given { start: given, size: folding.given };
+        let given = FoldOperands { start: given, size: folding.given };
         let size = folding.acc.size();
         let out = Buffer::new(self.op, outputs, folding.acc)?;
         let folded = |blocks: Range<usize>| Folded { from, folding, order: &self.order, blocks };
         let dense = folded(0..self.order.blocks()).has_dense_lanes();
-        let by_rows = self.way == Way::Rows || (self.way == Way::ShortRows && !dense);
+        let by_rows = self.algorithm == FoldAlgorithm::Rows || (self.algorithm == FoldAlgorithm::ShortRows && !dense);
         let run = match (by_rows, dense) {
-            (true, _) => Plan::rows,
-            (_, true) => Plan::dense_lanes,
-            _ => Plan::lanes,
+            (true, _) => ReductionPlan::rows,
+            (_, true) => ReductionPlan::dense_lanes,
+            _ => ReductionPlan::lanes,
         };
         let narrow = if by_rows { (NARROW / from.wide().max(size)).max(1) } else { 1 };
         let split = Split::new(outputs, inputs, self.order.blocks(), by_rows.then_some(narrow));
@@ -181,11 +181,11 @@ impl Plan {
         Ok(out)
     }
 
-    /// Like [`Plan::fold`], for bytes that are 0 or 1, and for a fold whose result is `last` if any element is `last`.
-    /// If there is a single output, the elements after such an element need not be read.
+    /// Like [`ReductionPlan::fold`], for bytes that are 0 or 1, and for a fold whose result is `last` if any element is
+    /// `last`. If there is a single output, the elements after such an element need not be read.
     ///
     /// # Safety
-    /// The conditions of [`Plan::fold`] hold, and the fold takes no operand `given`.
+    /// The conditions of [`ReductionPlan::fold`] hold, and the fold takes no operand `given`.
     pub unsafe fn fold_until(&self, from: &Reading<'_>, folding: &Folding, last: u8) -> Result<Buffer> {
         /// Number of blocks that are folded between two tests of `found`.
         const SOME: usize = 8;
@@ -227,8 +227,8 @@ impl Plan {
     /// Folds a range of outputs, one after another.
     ///
     /// # Safety
-    /// The conditions of [`Plan::fold`] hold, and `acc` must have room for the values of the outputs.
-    unsafe fn lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
+    /// The conditions of [`ReductionPlan::fold`] hold, and `acc` must have room for the values of the outputs.
+    unsafe fn lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &FoldOperands, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let size = folded.folding.acc.size();
         for (o, offset) in outputs.clone().zip(Offsets::at(&self.kept, outputs.start)) {
@@ -243,8 +243,8 @@ impl Plan {
     /// Like `lanes`, for contiguous elements. All outputs along an axis are folded in one call.
     ///
     /// # Safety
-    /// The conditions of [`Plan::lanes`] hold, and the lanes must be dense.
-    unsafe fn dense_lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
+    /// The conditions of [`ReductionPlan::lanes`] hold, and the lanes must be dense.
+    unsafe fn dense_lanes(&self, folded: Folded<'_>, outputs: Range<usize>, given: &FoldOperands, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let (begin, size) = (outputs.start, folded.folding.acc.size());
         self.along_an_axis(outputs, usize::MAX, |row, o| {
@@ -256,8 +256,8 @@ impl Plan {
     /// Folds a range of outputs, by adding rows with one element of each output.
     ///
     /// # Safety
-    /// The conditions of [`Plan::lanes`] hold.
-    unsafe fn rows(&self, folded: Folded<'_>, outputs: Range<usize>, given: &Given, acc: *mut u8) {
+    /// The conditions of [`ReductionPlan::lanes`] hold.
+    unsafe fn rows(&self, folded: Folded<'_>, outputs: Range<usize>, given: &FoldOperands, acc: *mut u8) {
         let mut scratch = NO_BLOCK;
         let (begin, size) = (outputs.start, folded.folding.acc.size());
         self.along_an_axis(outputs, folded.widest(), |row, o| {
@@ -311,16 +311,16 @@ impl Split {
     /// Divides the work, or returns `None` if threads do not share outputs. `narrow` is the minimum number of outputs
     /// of a task, if outputs are folded by rows.
     fn new(outputs: usize, inputs: usize, blocks: usize, narrow: Option<usize>) -> Option<Split> {
-        const MOST: usize = 64;
+        const MAX_TASKS: usize = 64;
         let work = outputs.saturating_mul(inputs);
         if work < 2 * CHEAP {
             return None;
         }
         let (few, most) = match narrow {
-            None => (FEW, MOST),
+            None => (FEW, MAX_TASKS),
             // with more outputs, each task folds a range of columns over all rows, which reads these columns in memory
             // order
-            Some(narrow) => (4 * narrow * threads::count(), MOST.min(4 * threads::count())),
+            Some(narrow) => (4 * narrow * threads::count(), MAX_TASKS.min(4 * threads::count())),
         };
         if outputs > few {
             return None;
@@ -335,15 +335,15 @@ impl Split {
 }
 
 /// The operands of the outputs, if the fold needs any.
-struct Given {
+struct FoldOperands {
     start: *const u8,
     size: usize,
 }
 
 // SAFETY: the operands are only read.
-unsafe impl Sync for Given {}
+unsafe impl Sync for FoldOperands {}
 
-impl Given {
+impl FoldOperands {
     /// Address of the operand of one output.
     fn of(&self, output: usize) -> *const u8 {
         self.start.wrapping_add(output * self.size)
@@ -384,13 +384,13 @@ fn run(reduced: &[(usize, Dim)], axes: &[usize]) -> usize {
 }
 
 /// Chooses the fastest algorithm to fold the outputs.
-fn way(kept: &[Dim], order: &Order) -> Way {
+fn fastest_algorithm(kept: &[Dim], order: &Order) -> FoldAlgorithm {
     const LONG: usize = 16;
     match (kept.last(), order.nearest()) {
-        (None, _) => Way::Lanes,
-        (_, None) => Way::Rows,
-        (Some(&k), Some(r)) if nearness(k) < nearness(r) => Way::Rows,
-        (Some(&k), Some(r)) if r.len < LONG && r.len < k.len => Way::ShortRows,
-        _ => Way::Lanes,
+        (None, _) => FoldAlgorithm::Lanes,
+        (_, None) => FoldAlgorithm::Rows,
+        (Some(&k), Some(r)) if nearness(k) < nearness(r) => FoldAlgorithm::Rows,
+        (Some(&k), Some(r)) if r.len < LONG && r.len < k.len => FoldAlgorithm::ShortRows,
+        _ => FoldAlgorithm::Lanes,
     }
 }

@@ -4,7 +4,7 @@
 use super::{
     converted,
     fold::Fold,
-    folding::{Folding, Of},
+    folding::{Folding, TypedFolding},
     reading::Reading,
 };
 use crate::{
@@ -42,7 +42,7 @@ impl FoldLoops {
     pub const fn of<A: Element, F: EachFold<A>>(finishes: bool) -> FoldLoops {
         FoldLoops {
             of: A::DTYPE,
-            folding: Of::<A, Row<F>>::FOLDING,
+            folding: TypedFolding::<A, Row<F>>::FOLDING,
             identity: identity::<A, F>,
             out: F::Out::DTYPE,
             finish: if finishes { Some(finish::<A, F>) } else { None },
@@ -67,9 +67,9 @@ struct Row<F>(PhantomData<F>);
 
 impl<A: Element, F: EachFold<A>> Fold<A> for Row<F> {
     type Acc = F::Acc;
-    type Given = F;
+    type Operand = F;
 
-    const GIVEN_IS_SHARED: bool = true;
+    const OPERAND_IS_SHARED: bool = true;
 
     // counting in bytes is faster only for elements of one byte
     const COUNTS: bool = F::COUNTS && size_of::<A>() == 1;

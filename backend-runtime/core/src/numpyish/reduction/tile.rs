@@ -4,8 +4,8 @@
 use super::{
     super::convert::Value,
     folding::{Folding, Pairwise, Rows},
-    lanes::{Lanes, Loop},
-    order::{BLOCK, LONGEST, MOST_SIDES, Order, Stretches, sides},
+    lanes::{Loop, StridedLanes},
+    order::{BLOCK, LONGEST, MAX_ACCUMULATORS, Order, Stretches, sides},
     reading::{Block, Reading},
 };
 use std::{mem::MaybeUninit, ops::Range, ptr::null};
@@ -27,7 +27,7 @@ const NO_ROW: Row = [const { MaybeUninit::uninit() }; ROW / size_of::<Value>()];
 
 /// Number of rows of accumulators that [`Tile::tree`] needs: one for each level of the tree of sides, and one for the
 /// values of a group of sides. A side is one of the accumulators of each output (see [`order`](super::order)).
-const LEVELS: usize = MOST_SIDES.ilog2() as usize + 1;
+const LEVELS: usize = MAX_ACCUMULATORS.ilog2() as usize + 1;
 
 /// Maximum size in bytes of all rows that wait to be merged.
 const WAITING: usize = 1 << 16;
@@ -81,10 +81,10 @@ impl Folded<'_> {
                     && let Some(products) = self.folding.products
                     && let Some([x, y]) = self.from.factors(start + at, n)
                 {
-                    return products(&Lanes { y, ..Lanes::one(x, n, given, acc) });
+                    return products(&StridedLanes { y, ..StridedLanes::one(x, n, given, acc) });
                 }
                 let x = self.from.load(start + at, step, n, scratch);
-                (self.folding.lanes)(&Lanes::one(x, n, given, acc))
+                (self.folding.lanes)(&StridedLanes::one(x, n, given, acc))
             };
         }
         let to = scratch.start_mut();
@@ -96,7 +96,7 @@ impl Folded<'_> {
             done += many;
         }
         // SAFETY: `n` elements have been written.
-        unsafe { (self.folding.lanes)(&Lanes::one(to, n, given, acc)) };
+        unsafe { (self.folding.lanes)(&StridedLanes::one(to, n, given, acc)) };
     }
 
     /// Returns whether [`Folded::lanes`] can fold the lanes.
@@ -124,7 +124,7 @@ impl Folded<'_> {
         let n = self.order.block(self.blocks.end - 1).end - first;
         let start = start + first as isize;
         if self.from.direct() {
-            let lanes = Lanes { x: self.from.place(start), y: null(), n, step: stride, count: width, given, to };
+            let lanes = StridedLanes { x: self.from.place(start), y: null(), n, step: stride, count: width, given, to };
             // SAFETY: the caller guarantees the lanes, the operands and enough room.
             return unsafe { (self.folding.lanes)(&lanes) };
         }
@@ -132,7 +132,7 @@ impl Folded<'_> {
             let [x, y] = factors.map(|at| at.wrapping_offset(start * self.from.wide() as isize));
             // SAFETY: the caller guarantees the lanes, the operands and enough room, and both factors have the same
             // offsets.
-            return unsafe { products(&Lanes { x, y, n, step: stride, count: width, given, to }) };
+            return unsafe { products(&StridedLanes { x, y, n, step: stride, count: width, given, to }) };
         }
         // fetches so many outputs at a time that their elements fill a block
         let many = if stride == n as isize { BLOCK / n } else { 1 };
@@ -144,7 +144,7 @@ impl Folded<'_> {
                 let x = self.from.load(start + done as isize * stride, 1, count * n, scratch);
                 let given = given.wrapping_add(done * self.folding.given);
                 let to = to.add(done * self.folding.acc.size());
-                (self.folding.lanes)(&Lanes { x, y: null(), n, step: n as isize, count, given, to });
+                (self.folding.lanes)(&StridedLanes { x, y: null(), n, step: n as isize, count, given, to });
             }
         }
     }

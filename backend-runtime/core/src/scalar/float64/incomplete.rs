@@ -55,9 +55,9 @@ fn series(a: f64, x: f64) -> f64 {
 /// Computes the upper incomplete gamma function by its continued fraction, with Lentz's method.
 #[inline(always)]
 fn fraction(a: f64, x: f64) -> f64 {
-    const LEAST: f64 = 1e-300;
+    const MIN_DENOMINATOR: f64 = 1e-300;
     let mut b = x + 1.0 - a;
-    let mut c = 1.0 / LEAST;
+    let mut c = 1.0 / MIN_DENOMINATOR;
     let mut d = 1.0 / b;
     let mut value = d;
     let mut i = 1.0;
@@ -65,9 +65,9 @@ fn fraction(a: f64, x: f64) -> f64 {
         let an = i * (a - i);
         b += 2.0;
         d = an.mul_add(d, b);
-        d = if d.abs() < LEAST { LEAST } else { d };
+        d = if d.abs() < MIN_DENOMINATOR { MIN_DENOMINATOR } else { d };
         c = b + an / c;
-        c = if c.abs() < LEAST { LEAST } else { c };
+        c = if c.abs() < MIN_DENOMINATOR { MIN_DENOMINATOR } else { c };
         d = 1.0 / d;
         let step = d * c;
         value *= step;
@@ -150,7 +150,7 @@ fn limits(a: f64, x: f64) -> Option<(f64, f64)> {
 }
 
 /// Method by which the incomplete gamma functions are computed.
-enum Way {
+enum GammaMethod {
     Near,
     Fraction,
     UpperSeries,
@@ -158,15 +158,15 @@ enum Way {
 }
 
 #[inline(always)]
-fn way(a: f64, x: f64) -> Way {
+fn gamma_method(a: f64, x: f64) -> GammaMethod {
     if a > LARGE && (x - a).abs() < 0.3 * a {
-        Way::Near
+        GammaMethod::Near
     } else if x > 1.1 && x > a {
-        Way::Fraction
+        GammaMethod::Fraction
     } else if x <= 1.1 && (if x <= 0.5 { -0.4 / log(x) >= a } else { x * 1.1 >= a }) {
-        Way::UpperSeries
+        GammaMethod::UpperSeries
     } else {
-        Way::Series
+        GammaMethod::Series
     }
 }
 
@@ -176,11 +176,11 @@ outlined! {
         if let Some((lower, _)) = limits(a, x) {
             return lower;
         }
-        match way(a, x) {
-            Way::Near => temme(a, x, -1.0),
-            Way::Fraction => 1.0 - fraction(a, x),
+        match gamma_method(a, x) {
+            GammaMethod::Near => temme(a, x, -1.0),
+            GammaMethod::Fraction => 1.0 - fraction(a, x),
             // the series is accurate for small `x`, unlike 1 minus the upper function
-            Way::UpperSeries | Way::Series => series(a, x),
+            GammaMethod::UpperSeries | GammaMethod::Series => series(a, x),
         }
     }
 
@@ -189,11 +189,11 @@ outlined! {
         if let Some((_, upper)) = limits(a, x) {
             return upper;
         }
-        match way(a, x) {
-            Way::Near => temme(a, x, 1.0),
-            Way::Fraction => fraction(a, x),
-            Way::UpperSeries => upper_series(a, x),
-            Way::Series => 1.0 - series(a, x),
+        match gamma_method(a, x) {
+            GammaMethod::Near => temme(a, x, 1.0),
+            GammaMethod::Fraction => fraction(a, x),
+            GammaMethod::UpperSeries => upper_series(a, x),
+            GammaMethod::Series => 1.0 - series(a, x),
         }
     }
 }

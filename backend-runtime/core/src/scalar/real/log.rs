@@ -22,8 +22,8 @@ pub(super) struct Split {
 /// loop are positive and normal, it removes the code for other numbers.
 #[inline(always)]
 pub fn is_positive_normal(x: F) -> bool {
-    const LEAST: Bits = F::MIN_POSITIVE.to_bits();
-    x.to_bits().wrapping_sub(LEAST) < EXPONENT - LEAST
+    const MIN_NORMAL: Bits = F::MIN_POSITIVE.to_bits();
+    x.to_bits().wrapping_sub(MIN_NORMAL) < EXPONENT - MIN_NORMAL
 }
 
 /// Splits a positive normal number into the form `2^k m`.

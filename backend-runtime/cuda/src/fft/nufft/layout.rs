@@ -9,7 +9,7 @@ use backend_core::{Error, Result, rules, spreading::MAX_WIDTH};
 const TILE: [usize; 3] = [256, 16, 8];
 
 /// Maximum number of tiles of a grid. A grid with more tiles would not fit into the memory of any device.
-const MOST_TILES: usize = 1 << 26;
+const MAX_TILES: usize = 1 << 26;
 
 /// Number of points whose values of the spreading function a block stores in shared memory at a time. The kernels have
 /// the same constant.
@@ -23,7 +23,7 @@ const SHARED: usize = 40 << 10;
 const THREADS: [usize; 2] = [64, 256];
 
 /// Minimum number of points between two cuts of the list of sorted points.
-const LEAST_PART: usize = 512;
+const MIN_PART_POINTS: usize = 512;
 
 /// Counterpart of the C++ struct `Tiles` in the kernels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +52,7 @@ impl Tiles {
             tiles.length[axis] = length as u32;
             tiles.tiles[axis] = cuts(length, TILE[axes - 1], width) as u32;
         }
-        if tiles.tiles.iter().map(|&n| n as usize).product::<usize>() > MOST_TILES {
+        if tiles.tiles.iter().map(|&n| n as usize).product::<usize>() > MAX_TILES {
             return Err(Error::memory(op, rules::count(op, grid, 16)?.saturating_mul(16)));
         }
         Ok(tiles)
@@ -159,7 +159,7 @@ impl Block {
     /// to take as long as spreading three points.
     pub fn part(&self, points: usize) -> usize {
         let balanced = (3.0 * points as f64).sqrt() as usize;
-        LEAST_PART.max(self.cells()).max(balanced).next_multiple_of(TOGETHER)
+        MIN_PART_POINTS.max(self.cells()).max(balanced).next_multiple_of(TOGETHER)
     }
 }
 

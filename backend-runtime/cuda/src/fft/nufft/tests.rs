@@ -166,7 +166,7 @@ fn many_points_in_one_place() {
 #[test]
 fn launches_are_bounded() {
     assert_eq!(together(10, 4, 0), 10);
-    assert_eq!(together(10, 4, MOST_WINDOWS / 3), 3);
+    assert_eq!(together(10, 4, MAX_WINDOW_BYTES / 3), 3);
     assert_eq!(together(10, 4, usize::MAX), 1);
     assert_eq!(together(10, 1 << 30, 1), 2);
     let tiles = Tiles::new("test", &[64, 1, 64], 4).unwrap();

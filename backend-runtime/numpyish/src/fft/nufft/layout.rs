@@ -39,7 +39,7 @@ pub struct Layout {
 
 /// Some or all points of one tile. One task processes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
+pub struct TilePart {
     pub tile: usize,
     /// Index of the part's first point among the sorted points; `end` is the index after the last one.
     pub start: usize,
@@ -98,8 +98,8 @@ impl Layout {
 
     /// Divides the points of each tile into parts, and groups the parts by their tile's colour. Neighbouring tiles have
     /// different colours. `starts` has the index of each tile's first point, followed by the number of points.
-    pub fn parts(&self, op: &'static str, starts: &[usize]) -> Result<[Vec<Part>; 8]> {
-        let mut all: [Vec<Part>; 8] = Default::default();
+    pub fn parts(&self, op: &'static str, starts: &[usize]) -> Result<[Vec<TilePart>; 8]> {
+        let mut all: [Vec<TilePart>; 8] = Default::default();
         for tile in 0..self.tile_count() {
             let [x, y, z] = self.tile_at(tile);
             let parts = &mut all[(x & 1) | (y & 1) << 1 | (z & 1) << 2];
@@ -109,8 +109,10 @@ impl Layout {
             let length = (end - start).div_ceil(count);
             while start < end {
                 let stop = end.min(start + length);
-                parts.try_reserve(1).map_err(|_| backend_core::Error::memory(op, parts.len() * size_of::<Part>()))?;
-                parts.push(Part { tile, start, end: stop });
+                parts
+                    .try_reserve(1)
+                    .map_err(|_| backend_core::Error::memory(op, parts.len() * size_of::<TilePart>()))?;
+                parts.push(TilePart { tile, start, end: stop });
                 start = stop;
             }
         }

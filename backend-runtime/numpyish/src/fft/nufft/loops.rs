@@ -1,7 +1,7 @@
 //! Loops that spread the values of points over the cells of a window, and loops that interpolate at points from the
 //! cells of a window. A window is a separate array for the cells of the grid that the points touch.
 
-use super::rows::{Part, Row};
+use super::rows::{CellPart, Row};
 use crate::fft::vector::Plain;
 #[cfg(not(target_arch = "x86_64"))]
 use backend_core::numpyish::simd;
@@ -83,7 +83,7 @@ unsafe fn value<R, const AXES: usize>(job: &Job<R>, record: usize) -> *mut R {
 /// # Safety
 /// The job has this record.
 #[inline(always)]
-unsafe fn place<R: Part, const AXES: usize>(job: &Job<R>, record: usize) -> (usize, [R; AXES]) {
+unsafe fn place<R: CellPart, const AXES: usize>(job: &Job<R>, record: usize) -> (usize, [R; AXES]) {
     let mut t = [R::default(); AXES];
     let mut cell = 0;
     for axis in 0..AXES {
@@ -107,7 +107,7 @@ unsafe fn place<R: Part, const AXES: usize>(job: &Job<R>, record: usize) -> (usi
 /// # Safety
 /// The conditions of [`Loop`] hold.
 #[inline(always)]
-unsafe fn kernel<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(
+unsafe fn kernel<V: Row<Real: CellPart>, const VECTORS: usize, const AXES: usize>(
     job: &Job<V::Real>,
     t: [V::Real; AXES],
 ) -> [[V; VECTORS]; AXES] {
@@ -148,7 +148,7 @@ unsafe fn kernel<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(
 /// # Safety
 /// The processor has the instruction set.
 #[inline(always)]
-unsafe fn numbers<V: Row<Real: Part>, const VECTORS: usize>(values: &[V; VECTORS]) -> [V::Real; MAX_WIDTH] {
+unsafe fn numbers<V: Row<Real: CellPart>, const VECTORS: usize>(values: &[V; VECTORS]) -> [V::Real; MAX_WIDTH] {
     let mut all = [V::Real::default(); MAX_WIDTH];
     for (i, value) in values.iter().enumerate().take(VECTORS.div_ceil(2)) {
         // SAFETY: the stored vectors, half as many as in a complex row, have at most as many elements as the widest
@@ -175,7 +175,7 @@ unsafe fn doubled<V: Row, const VECTORS: usize>(values: &[V; VECTORS], i: usize)
 /// # Safety
 /// The conditions of [`Loop`] hold.
 #[inline(always)]
-unsafe fn within_kernel<V: Row<Real: Part>, const VECTORS: usize>(job: &Job<V::Real>, line: &mut [V; VECTORS]) {
+unsafe fn within_kernel<V: Row<Real: CellPart>, const VECTORS: usize>(job: &Job<V::Real>, line: &mut [V; VECTORS]) {
     for (i, x) in line.iter_mut().enumerate().skip(VECTORS / 2) {
         // SAFETY: the mask is as long as the vectors.
         *x = unsafe { x.masked(job.mask.add(i * V::LANES)) };
@@ -187,7 +187,7 @@ unsafe fn within_kernel<V: Row<Real: Part>, const VECTORS: usize>(job: &Job<V::R
 /// # Safety
 /// The conditions of [`Loop`] hold.
 #[inline(always)]
-unsafe fn spread<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+unsafe fn spread<V: Row<Real: CellPart>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
     // SAFETY: the caller guarantees all lengths, and the window has all cells of a point's neighbourhood.
     unsafe {
         for record in 0..job.points {
@@ -236,7 +236,7 @@ unsafe fn spread<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(jo
 /// # Safety
 /// The conditions of [`Loop`] hold.
 #[inline(always)]
-unsafe fn interpolate<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+unsafe fn interpolate<V: Row<Real: CellPart>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
     // SAFETY: the caller guarantees all lengths, and the window has all cells of a point's neighbourhood.
     unsafe {
         let zero = V::splat(V::Real::default());
@@ -296,19 +296,19 @@ macro_rules! choices {
     ($($choose:ident $body:ident $avx512:ident $avx2:ident $plain:ident;)*) => {$(
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
-        unsafe fn $avx512<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+        unsafe fn $avx512<V: Row<Real: CellPart>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
             // SAFETY: the caller guarantees the conditions of a loop.
             unsafe { $body::<V, VECTORS, AXES>(job) }
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,f16c")]
-        unsafe fn $avx2<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+        unsafe fn $avx2<V: Row<Real: CellPart>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
             // SAFETY: the caller guarantees the conditions of a loop.
             unsafe { $body::<V, VECTORS, AXES>(job) }
         }
 
-        unsafe fn $plain<V: Row<Real: Part>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
+        unsafe fn $plain<V: Row<Real: CellPart>, const VECTORS: usize, const AXES: usize>(job: &Job<V::Real>) {
             // SAFETY: the caller guarantees the conditions of a loop.
             unsafe { $body::<V, VECTORS, AXES>(job) }
         }
@@ -331,7 +331,7 @@ macro_rules! table {
 }
 
 /// Real types for which the loops are defined.
-pub trait Loops: Part {
+pub trait Loops: CellPart {
     /// Returns the loop that spreads with a kernel of this width on a grid with this number of axes.
     fn spread(width: usize, axes: usize) -> Loop<Self>;
     /// Returns the loop that interpolates with a kernel of this width on a grid with this number of axes.

@@ -25,7 +25,7 @@ use backend_core::{
     rules::{self, Spreading},
     spreading::{KernelOptions, MAX_WIDTH, Polynomials, SpreadingKernel},
 };
-use layout::{Layout, Part};
+use layout::{Layout, TilePart};
 use loops::{Job, Loop, Loops};
 use num_complex::Complex;
 use sort::Sorted;
@@ -242,7 +242,14 @@ impl<R: Loops + Precision> Task<'_, R> {
     /// # Safety
     /// `cells` must be the cells of the part's window, and `values` must have a value for each point. While a loop that
     /// writes values runs, only loops of type [`Loop`] may access the values.
-    unsafe fn run(&self, run: Loop<R>, part: Part, window: &Window, cells: &mut [Complex<R>], values: *mut Complex<R>) {
+    unsafe fn run(
+        &self,
+        run: Loop<R>,
+        part: TilePart,
+        window: &Window,
+        cells: &mut [Complex<R>],
+        values: *mut Complex<R>,
+    ) {
         assert!(cells.len() >= window.size(), "a window has all its cells");
         let record = self.layout.axes + 1;
         let job = Job {
@@ -282,7 +289,7 @@ impl<R: Loops + Precision> Task<'_, R> {
         let run = R::spread(self.layout.width, self.layout.axes);
         let points = self.sorted.points;
         let grids = Shared::new(grids);
-        let fill = |part: Part, batch: usize, window: &Window, cells: &mut [Complex<R>]| {
+        let fill = |part: TilePart, batch: usize, window: &Window, cells: &mut [Complex<R>]| {
             cells.fill(Complex::default());
             let values = values[batch * points..(batch + 1) * points].as_ptr().cast_mut();
             // SAFETY: `values` has a value for each point, and this loop does not write values.
@@ -299,7 +306,7 @@ impl<R: Loops + Precision> Task<'_, R> {
             });
         };
         for parts in self.layout.parts(self.op, &self.sorted.starts(self.op)?)? {
-            let tiles: Vec<&[Part]> = parts.chunk_by(|a, b| a.tile == b.tile).collect();
+            let tiles: Vec<&[TilePart]> = parts.chunk_by(|a, b| a.tile == b.tile).collect();
             let (whole, cut): (Vec<_>, Vec<_>) = tiles.into_iter().partition(|tile| tile.len() == 1);
             self.with_room(self.batch * whole.len(), |range, room| {
                 for i in range {
@@ -328,8 +335,8 @@ impl<R: Loops + Precision> Task<'_, R> {
     /// the same tile one after another.
     fn spread_parts(
         &self,
-        parts: &[Part],
-        fill: impl Fn(Part, &Window, &mut [Complex<R>]) + Sync,
+        parts: &[TilePart],
+        fill: impl Fn(TilePart, &Window, &mut [Complex<R>]) + Sync,
         add: impl Fn(&Window, &[Complex<R>]) + Sync,
     ) -> Result<()> {
         struct Filled<R> {

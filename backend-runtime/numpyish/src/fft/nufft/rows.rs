@@ -30,7 +30,7 @@ pub trait Row: Vector {
 }
 
 /// The type of the real and imaginary parts of cells: `f32` or `f64`.
-pub trait Part: Copy + Default + Send + Sync + Add<Output = Self> {
+pub trait CellPart: Copy + Default + Send + Sync + Add<Output = Self> {
     /// A number with all bits set.
     const ALL_BITS: Self;
 
@@ -46,7 +46,7 @@ pub trait Part: Copy + Default + Send + Sync + Add<Output = Self> {
 
 macro_rules! part {
     ($($r:ident $bits:ident)*) => {$(
-        impl Part for $r {
+        impl CellPart for $r {
             const ALL_BITS: $r = $r::from_bits(!0);
 
             #[inline(always)]

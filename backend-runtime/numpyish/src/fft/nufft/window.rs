@@ -1,7 +1,7 @@
 //! The window of a tile: a separate array for the cells of a grid that the tile's points touch.
 
 use super::{
-    layout::{Layout, Part},
+    layout::{Layout, TilePart},
     sort::Sorted,
 };
 
@@ -24,7 +24,7 @@ pub struct Window {
 impl Window {
     /// Returns the window for some points of a tile. It has the cells for the whole tile or, if the points are few,
     /// only the cells around these points.
-    pub fn new(layout: &Layout, sorted: &Sorted<'_>, part: Part) -> Window {
+    pub fn new(layout: &Layout, sorted: &Sorted<'_>, part: TilePart) -> Window {
         let tile = layout.tile_at(part.tile);
         let mut window = Window { low: [0; 3], high: [0; 3], lengths: [1; 3], row: 0 };
         let cells: usize = (0..layout.axes).map(|axis| layout.tile[axis] + layout.width - 1).product();

@@ -45,7 +45,7 @@ fn integers<const SATURATED: bool>(from: &str, to: &str) -> Option<Pure> {
 /// Converts an integer to another integer type. The result is extended to the 64 bits of a register.
 fn cut<const SATURATED: bool, S: Int, D: Int>(a: u64, _: u64) -> u64 {
     let x = S::get(a).wide();
-    let x = if SATURATED { x.clamp(D::LEAST, D::MOST) } else { x };
+    let x = if SATURATED { x.clamp(D::MIN_VALUE, D::MAX_VALUE) } else { x };
     D::of(x).wide() as u64
 }
 

@@ -29,8 +29,8 @@ pub(crate) trait Value: Copy + PartialOrd {
 pub(crate) trait Int: Value + Ord {
     const BITS: u32;
     const SIGNED: bool;
-    const LEAST: i128;
-    const MOST: i128;
+    const MIN_VALUE: i128;
+    const MAX_VALUE: i128;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
@@ -62,8 +62,8 @@ macro_rules! integers {
         impl Int for $type {
             const BITS: u32 = <$type>::BITS;
             const SIGNED: bool = <$type>::MIN != 0;
-            const LEAST: i128 = <$type>::MIN as i128;
-            const MOST: i128 = <$type>::MAX as i128;
+            const MIN_VALUE: i128 = <$type>::MIN as i128;
+            const MAX_VALUE: i128 = <$type>::MAX as i128;
             #[inline]
             fn plus(self, other: Self) -> Self {
                 self.wrapping_add(other)
