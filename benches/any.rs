@@ -8,7 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Number of rounds, of which the fastest counts. The two calls take turns, so that both see the same machine.
+/// Number of rounds; only the fastest round counts. Each round measures both calls one after the other, so that a
+/// change in the speed of the machine affects both.
 const ROUNDS: usize = 30;
 
 /// Minimum duration of a round.

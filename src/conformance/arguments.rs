@@ -18,8 +18,8 @@ const CALLS: usize = 150;
 /// In each further dtype of an op, the number of calls is divided by this number.
 pub(super) const FURTHER: usize = 10;
 
-/// For every `REFUSED` calls in a dtype, the test makes one more call during which allocations fail. Only test binaries
-/// whose allocator can refuse memory make such calls.
+/// The test makes additional calls during which allocations fail: one for every `REFUSED` usual calls in a dtype. Only
+/// test binaries whose allocator can refuse memory make these additional calls.
 const REFUSED: usize = 4;
 
 /// Number of random calls of each op in its first dtype: `BACKENDS_CALLS` or [`CALLS`].

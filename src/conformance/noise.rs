@@ -143,8 +143,8 @@ impl Noise {
         self.undecided.is_some()
     }
 
-    /// Returns the two versions `both` of result number `place`, with 0 in place of the elements that depend on
-    /// rounding.
+    /// Replaces the elements that depend on rounding by 0. `both` has two versions of the op's result number `place`;
+    /// returns both versions after the replacement.
     pub fn without(&self, row: &Row, place: usize, both: [&Values; 2]) -> [Values; 2] {
         let [mut x, mut y] = both.map(Values::clone);
         let Some(undecided) = &self.undecided else { return [x, y] };

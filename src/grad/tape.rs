@@ -479,7 +479,7 @@ pub struct Grads<'g> {
     base: usize,
     found: &'g mut [Slot],
     shapes: &'g [IxDyn],
-    /// The gradients of the enclosing tape, if they are needed.
+    /// The gradients of the enclosing tape; `None` if they are not needed.
     around: Option<Box<Grads<'g>>>,
 }
 

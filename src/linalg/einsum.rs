@@ -107,7 +107,8 @@ impl<'a, B: Backend, T: Numeric> Term<'a, B, T> {
         Ok(Term { array: Cow::Owned(b.reshape(product, signed(&lengths(&labels)))?), labels })
     }
 
-    /// Sums over the labels that occur neither in the other factor `other` nor in the rest of the computation.
+    /// Sums this factor over the labels that occur neither in `other` (the labels of the other factor) nor in the rest
+    /// of the computation, where `wanted` returns true for the labels of the rest.
     fn with_own_summed(self, b: &B, other: &[usize], wanted: impl Fn(usize) -> bool) -> Result<Self> {
         self.summed(b, |label| other.contains(&label) || wanted(label))
     }

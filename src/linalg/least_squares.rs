@@ -140,8 +140,8 @@ type LeastSquares<B, T> = (
 struct Factored<B: Backend, T: WideFloat> {
     triangle: B::Array<T>,
     right: B::Array<T>,
-    /// If there are more unknowns than equations, the factor by which solutions of the triangular systems are
-    /// multiplied. The triangle is then a lower triangle.
+    /// The matrix that converts solutions of the triangular systems to solutions of the problem, if there are more
+    /// unknowns than equations. In this case, the triangle is a lower triangle.
     columns: Option<B::Array<T>>,
 }
 

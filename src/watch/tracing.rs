@@ -18,7 +18,7 @@ use ::tracing::{Level, field, span::EnteredSpan};
 pub struct Tracing;
 
 impl Tracing {
-    /// Wraps a backend, whose calls are then reported as spans.
+    /// Wraps a backend. Each call of the wrapped backend is reported as a span.
     pub fn watch<B: Backend>(self, backend: B) -> Watched<B> {
         Watched::new(backend, self)
     }

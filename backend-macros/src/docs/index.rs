@@ -18,9 +18,10 @@ pub fn index(ops: &[&Op], trait_name: Option<&str>, model: &Model) -> String {
         s += &table(ops, model);
         return s;
     }
-    s += "The pages name the function behind each op. The function `numpyish::fft::fft` of a backend is in \
-        `backend-runtime/numpyish/src/fft/` of the repository, and a function over other ops, such as `fft::dct`, is \
-        in `src/`.\n\n";
+    s += "The pages name the function behind each op. In the repository, the function `cuda::fft::fft` of a backend \
+        is in `backend-runtime/cuda/src/fft/`. On the CPU, functions that formulas use too (most of \
+        `elementwise`, `reduction` and `casting`) are in `backend-runtime/core/src/numpyish/`, and all others in \
+        `backend-runtime/numpyish/src/`. A function over other ops, such as `fft::dct`, is in `src/`.\n\n";
     for group in &model.groups {
         let of_group: Vec<&Op> = ops.iter().copied().filter(|op| op.group == group.name).collect();
         if !of_group.is_empty() {

@@ -138,8 +138,8 @@ impl Expand<'_> {
         ))
     }
 
-    /// The kinds of the dtypes of a row, each with the element type that stands for its dtypes. Empty if the methods of
-    /// `AnyBackend` do not take such types.
+    /// For each kind of dtypes that a row supports, the element type that stands for all dtypes of this kind. Empty if
+    /// the methods of `AnyBackend` do not take such types.
     fn kinds_of(&self, op: &Op, only: Option<&[&str]>) -> Vec<(&'static [&'static str], &'static str)> {
         if !self.has_all_entries(op) {
             return Vec::new();

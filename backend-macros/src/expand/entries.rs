@@ -202,8 +202,8 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the expression that reads an argument of an entry for libraries on which the row is computed by other
-    /// ops.
+    /// Generates the expression that reads one argument of a call. The expression is part of the entry that
+    /// [`Expand::generic_entry`] generates.
     fn read_generic(&self, place: usize, param: &Param, op: &Op, any: &TokenStream) -> TokenStream {
         match &param.kind {
             Kind::Array(e) => {

@@ -11,7 +11,8 @@ pub(super) enum Recording<'o> {
     /// The generated method runs the row's composition, or a function that the overlay names, on the recording backend.
     /// This backend records the ops inside the composition or function.
     Parts,
-    /// Like `Parts`, but an input that one of these rules names must not have a tape index, because it has no gradient.
+    /// Like `Parts`, but the inputs that these rules name have no gradients. A call returns an error if such an input
+    /// has a tape index.
     PartsBut(&'o [Rule]),
     /// The call is not recorded, because the row has no gradients. Its results are constants.
     Constant,

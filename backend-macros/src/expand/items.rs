@@ -133,7 +133,7 @@ impl Expand<'_> {
         }
     }
 
-    /// Generates the description of the row as data, which is an `OpInfo`.
+    /// Generates the `OpInfo` of the row. An `OpInfo` describes an op as data.
     fn info(&self, op: &Op) -> TokenStream {
         let (rt, Op { name, group, summary, numpy, accuracy, .. }) = (self.rt(), op);
         let dtypes = |set: &str| -> TokenStream {

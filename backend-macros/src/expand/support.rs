@@ -49,7 +49,7 @@ impl Expand<'_> {
         }
     }
 
-    /// The path of the struct whose fields are the numbers in a row's expressions, as seen from the module of the
+    /// The path of the struct that stores the numbers of a row's expressions. The path is relative to the module of the
     /// implementations.
     pub(super) fn scalar_path(&self, op: &Op) -> TokenStream {
         let (home, name) = (self.home(), id(&op.name));

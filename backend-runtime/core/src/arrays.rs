@@ -218,8 +218,8 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         typed()
     }
 
-    /// Returns the array with the element type `U`, which stands for the same dtype as `T`; `None` if it stands for
-    /// another dtype.
+    /// Returns the array with the element type `U` instead of `T`; `None` if `T` and `U` do not stand for the same
+    /// dtype.
     #[doc(hidden)]
     fn retyped<T: Element, U: Element>(x: Self::Array<T>) -> Option<Self::Array<U>> {
         (&mut Some(x) as &mut dyn Any).downcast_mut::<Option<Self::Array<U>>>()?.take()

@@ -36,7 +36,8 @@ pub trait Element:
     #[doc(hidden)]
     const IS_DYNAMIC: bool = false;
 
-    /// The dtype: `DTYPE`, or the dtype that a type of [`dynamic`] stands for.
+    /// Returns the dtype of the elements. This is `DTYPE`, or, for the element types in [`dynamic`], the dtype that is
+    /// set for the current call.
     #[doc(hidden)]
     #[inline(always)]
     fn dtype() -> DType {

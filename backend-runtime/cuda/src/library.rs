@@ -59,8 +59,8 @@ impl Library {
         Ok(())
     }
 
-    /// Opens the library from the first trusted folder that has it, and returns whether there is such a folder. Adds to
-    /// `refused` the reasons why other folders were refused.
+    /// Opens the library from the first trusted folder that contains it. Returns whether the library was opened. If a
+    /// folder is refused, adds the reason to `refused`.
     fn preload_any(self, folders: Vec<PathBuf>, trust: Trust, refused: &mut Vec<String>) -> bool {
         folders.iter().any(|folder| match self.preload(folder, trust) {
             Ok(opened) => opened,

@@ -144,7 +144,8 @@ impl Tensor {
     }
 }
 
-/// The number of the device `"mps"`, beyond all ordinals of other GPUs. The shim has the same number.
+/// The number that stands for the device `"mps"`. It is larger than the ordinals of all other GPUs. `shim.cpp` defines
+/// the same number.
 pub(super) const MPS: i32 = 256;
 
 /// The name of a device, such as `"cpu"` or `"cuda:0"`.

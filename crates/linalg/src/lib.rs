@@ -48,8 +48,9 @@ use without::{cholesky, eigen, lu, qr, small, svd};
 /// multiple of this number are the fastest.
 pub const GROUP: usize = 8;
 
-/// Maximum number of rows, and of right-hand sides, of small matrices. Matrices with many of both
-/// are processed one by one nevertheless.
+/// Maximum number of rows, and of right-hand sides, of matrices that are processed in groups of [`GROUP`]. If a matrix
+/// has both many rows and many right-hand sides, even within this limit, a group would not fit the first-level cache,
+/// and the matrices are processed one by one.
 pub const SMALL: usize = 32;
 
 /// A complex number in double precision.
@@ -125,8 +126,8 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
     /// with its LU factors.
     fn solve(a: &mut [Self], b: &mut [Self], n: usize, k: usize, team: &dyn Team) -> Result<()>;
 
-    /// Computes the inverse of an `n` by `n` matrix `a` in `x`, whose content is ignored. Overwrites `a` with its LU
-    /// factors. Fails like `solve` does.
+    /// Computes the inverse of an `n` by `n` matrix `a`, and writes it to `x`. The previous content of `x` is ignored.
+    /// Overwrites `a` with its LU factors. Fails like `solve` does.
     fn inverse(a: &mut [Self], x: &mut [Self], n: usize, team: &dyn Team) -> Result<()>;
 
     /// Solves the systems `a x = b` for each `n` by `n` matrix of the stack `a` and the `k` columns in each part of the
@@ -139,9 +140,9 @@ pub trait Scalar: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + S
         a.chunks_exact_mut((n * n).max(1)).zip(parts).try_for_each(|(a, b)| Self::solve(a, b, n, k, team))
     }
 
-    /// Computes the inverse of each `n` by `n` matrix of the stack `a` in the stack `x`, whose content is ignored.
-    /// Overwrites `a` with unspecified numbers. The inverse of a matrix does not depend on the other matrices, nor on
-    /// its place in the stack. Fails like `solve_all` does.
+    /// Computes the inverse of each `n` by `n` matrix of the stack `a`, and writes it to the stack `x`. The previous
+    /// content of `x` is ignored. Overwrites `a` with unspecified numbers. The inverse of a matrix does not depend on
+    /// the other matrices, nor on its place in the stack. Fails like `solve_all` does.
     fn inverse_all(a: &mut [Self], x: &mut [Self], n: usize, team: &dyn Team) -> Result<()> {
         let size = (n * n).max(1);
         a.chunks_exact_mut(size).zip(x.chunks_exact_mut(size)).try_for_each(|(a, x)| Self::inverse(a, x, n, team))

@@ -91,7 +91,7 @@ pub(crate) fn scales(axes: &Axes) -> Result<[Scale; 2]> {
     Ok([of(0)?, of(1)?])
 }
 
-/// An axis with these ends, or with the limits of the plot if they are set.
+/// Makes the scale of an axis. It ranges over the limits that the user has set for the axis, or else over `ends`.
 fn scale(axes: &Axes, axis: usize, ends: [f64; 2]) -> Result<Scale> {
     let [from, to] = axes.limits[axis].unwrap_or(ends);
     let is_log = axes.is_log[axis];

@@ -53,8 +53,8 @@ impl<B: Backend> Sharded<B> {
         }
     }
 
-    /// Like `agreed`, for a call with a plan. The ranks communicate only if the plan splits arrays; otherwise all ranks
-    /// have the same arrays, and the same error.
+    /// Like `agreed`, for a call with a plan. If the plan splits no array, the ranks do not communicate: all ranks have
+    /// the same arrays, so they also have the same error.
     #[doc(hidden)]
     pub fn agreed_on<R>(&self, op: &'static str, plan: &LayoutPlan, own: Result<R>) -> Result<R> {
         if !plan.splits() || self.ranks() == 1 {

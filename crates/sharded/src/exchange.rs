@@ -3,7 +3,7 @@
 
 use crate::{LocalPart, Sharded, failed};
 use backends::{
-    Arrays, Backend, DType, Element, Error, HostArray, Result, Slice,
+    Arrays, Backend, Element, Error, HostArray, Result, Slice,
     runtime::{ArrayAttributes, bytes, numpyish::typed::copied, rules},
 };
 use backends_world::Tag;

@@ -97,8 +97,8 @@ fn own_sorted<'a, B: Backend, T: Real>(
     if is_split_so { Ok(&sorted.part) } else { Err(wrong()) }
 }
 
-/// Spreads points over a grid. Each rank spreads its own points over a whole grid. Then each rank adds its part of all
-/// these grids, in the order of the ranks.
+/// Spreads points over a grid. Each rank spreads its own points over a separate, whole grid. Then each rank computes
+/// its part of the result: it adds this part of the grids of all ranks, in the order of the ranks.
 #[allow(clippy::too_many_arguments)] // the parameters of the row
 pub fn nufft_spread<B: Backend, T: ComplexFloat>(
     b: &Sharded<B>,

@@ -191,7 +191,8 @@ fn an_error_of_one_rank_with_torch() {
     }
 }
 
-/// On a GPU, the ops that all ranks call with the same indices return an index error later, and are not tested here.
+/// On a GPU, an op that all ranks call with the same indices reports a wrong index only in a later call. So these ops
+/// are not tested here.
 #[test]
 fn an_error_of_one_rank_on_a_gpu() {
     let open = || Ok(Cuda::seeded(0, 0)?.into());

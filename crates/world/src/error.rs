@@ -6,7 +6,7 @@ use std::fmt;
 /// The result of a call.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error, with a message that names the call.
+/// An error of this crate. For the variants with a field `call`, the message contains the name of the call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {

@@ -122,8 +122,8 @@ pub(crate) fn check(dtype: DType, join: Join) -> Result<()> {
     if there { Ok(()) } else { Err(Error::NoJoin { dtype, join }) }
 }
 
-/// Computes `into[i] = with[i] join into[i]`, where `with` are the elements of lower ranks. Both buffers have the same
-/// number of elements of type `T`.
+/// Joins the elements of two buffers: computes `into[i] = with[i] join into[i]` for each `i`. The elements in `with`
+/// come from lower ranks than those in `into`. Both buffers have the same number of elements of type `T`.
 pub(crate) fn join_elements<T: Joined, const J: u8>(with: &[u8], into: &mut [u8]) {
     let size = T::DTYPE.size();
     for (b, a) in into.chunks_exact_mut(size).zip(with.chunks_exact(size)) {

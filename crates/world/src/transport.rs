@@ -196,7 +196,8 @@ pub struct Waited {
     pub op: Option<String>,
     /// The number of seconds that the call has waited.
     pub seconds: f64,
-    /// The time during which other ranks can print their messages.
+    /// The time between this rank's message and the end of all ranks. It allows the other ranks to print their
+    /// messages.
     pub grace: Duration,
     /// The reason why the wait has ended, such as the time limit.
     pub why: String,

@@ -58,7 +58,7 @@ calls! {
 /// The bit in the encoding of a running call that is set if all ranks of the world make the call.
 const MEETS: u64 = 1 << 8;
 
-/// The time that a rank continues to wait for a rank that has left.
+/// If a rank has left the program without making a call, another rank that waits in this call gives up after this time.
 const MISSED: Duration = Duration::from_millis(1500);
 
 /// If all ranks of a world wait for this time, the wait counts as a deadlock. `WORLD_DEADLOCK` sets another number of

@@ -138,8 +138,8 @@ fn with_smoke<B: Backend, T: Precision>(
     Ok(smoke.flow)
 }
 
-/// Simulates a fluid with a given initial velocity, without forces. `made` is the number of steps that were made
-/// earlier.
+/// Simulates a fluid with a given initial velocity, without forces. `made` is the number of steps that an earlier run
+/// has already computed.
 fn alone<B: Backend, T: Precision>(
     b: &B,
     options: &Options,

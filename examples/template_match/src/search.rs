@@ -111,7 +111,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// The share of this rank; with one rank, the whole work.
+    /// Determines the part of the search that this rank computes. A single rank computes the whole search.
     pub fn new(options: &Options, ranks: &Ranks, threads: usize) -> Result<Share, Box<dyn Error>> {
         let half = ranks.memory()?.map_or(u64::MAX, |free| free / 2);
         let memory = options.memory.unwrap_or(half);

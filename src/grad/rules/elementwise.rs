@@ -30,7 +30,7 @@ pub fn angle<B: Backend, T: Float>(b: &B, g: &B::Array<T::Real>, x: &B::Array<T>
     b.divide(imag::<B, T>(b, g)?, x)
 }
 
-/// Gradient of `sign`, which is `x / |x|` for complex numbers. The gradient is 0 for a real array.
+/// Gradient of `sign`. For complex numbers, `sign(x)` is `x / |x|`. For real numbers, the gradient is 0.
 pub fn sign<B: Backend, T: Float>(b: &B, g: &B::Array<T>, y: &B::Array<T>, x: &B::Array<T>) -> Result<B::Array<T>> {
     if T::dtype().kind() != DTypeKind::Complex {
         return b.zeros_like::<T>(x);

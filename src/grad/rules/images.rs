@@ -384,8 +384,8 @@ fn taps_of<B: Backend>(
     lengths.iter().enumerate().map(of_axis).collect()
 }
 
-/// The gradient of a stack of arrays, of shape `(stack, lengths..)`, that are interpolated at the same positions, given
-/// the gradient of the values.
+/// The gradient with respect to a stack of arrays of shape `(stack, lengths..)`. The op interpolates all arrays of the
+/// stack at the same positions. `g` is the gradient of the interpolated values.
 fn by_elements<B: Backend, T: WideFloat>(
     b: &B,
     g: &B::Array<T>,

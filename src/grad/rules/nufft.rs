@@ -102,9 +102,11 @@ macro_rules! by_coordinates {
             with_modes::<B, T>(b, modes, values, &[$($x),+], $axis, eps, isign)
         }
 
-        /// Gradient with respect to a coordinate of the points, for transforms between points and frequencies.
-        /// `values` are at the points, and `of_frequencies` at the frequencies. If points and frequencies are swapped,
-        /// the result is the gradient with respect to a frequency.
+        /// Gradient with respect to a coordinate of the points, for transforms between points and frequencies. `values`
+        /// has a number for each point, and `of_frequencies` has a number for each frequency. One of these two arrays
+        /// is the input, and the other is the gradient of the result. If the caller passes the frequencies as points
+        /// and the points as frequencies, this function returns the gradient with respect to a coordinate of the
+        /// frequencies.
         #[allow(clippy::too_many_arguments)] // the parameters of the op's row
         pub fn $frequencies<B: Backend, T: ComplexFloat>(
             b: &B,

@@ -58,8 +58,10 @@ fn ops(model: &Model) -> String {
          number of test cases. A case is one call, which the tests make in every dtype of the op on every backend; \
          the result must have the op's [accuracy](table.md). The column `ranks` has the op's class, which defines its \
          behaviour on arrays that are split over ranks: see [the guide to ranks](ranks.md). The function \
-         `numpyish::fft::fft` of a backend is in `backend-runtime/numpyish/src/fft/`, and so on; functions over other \
-         ops, such as `fft::dct`, are in `src/`. The page is generated from `ops.toml` by `cargo xtask pages`.\n",
+         `cuda::fft::fft` of a backend is in `backend-runtime/cuda/src/fft/`. On the CPU, functions that formulas use \
+         too (most of `elementwise`, `reduction` and `casting`) are in `backend-runtime/core/src/numpyish/`, and all \
+         others in `backend-runtime/numpyish/src/`. Functions over other ops, such as `fft::dct`, are in `src/`. The \
+         page is generated from `ops.toml` by `cargo xtask pages`.\n",
         model.ops.len()
     );
     for group in &model.groups {

@@ -322,7 +322,7 @@ impl<'a, B: Arrays> Args<'a, B> {
     }
 }
 
-/// An array argument, which was given as an array or made from numbers.
+/// The argument for an array parameter: an array that the caller passed, or an array that was made for the call.
 pub enum ArrayArg<'a, B: Arrays, T: Element> {
     /// An array of the call.
     Given(&'a B::Array<T>),

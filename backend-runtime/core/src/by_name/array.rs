@@ -100,7 +100,7 @@ fn take<A: 'static>(slot: &mut dyn Any) -> A {
     slot.downcast_mut::<Option<A>>().and_then(Option::take).expect("a dtype has one type of arrays")
 }
 
-/// Returns an array whose element type stands for a dtype as an array of the dtype's own type `U`.
+/// Converts an array whose element type `T` stands for a dtype to an array of the dtype's own element type `U`.
 fn retyped<B: Arrays, T: Element, U: Element>(x: B::Array<T>) -> B::Array<U> {
     B::retyped::<T, U>(x).expect("an array has the dtype of its element type")
 }

@@ -202,7 +202,8 @@ impl<'a, B: Arrays> Args<'a, B> {
         Err(self.wrong(self.op.params[place].name, &value, &format!("an array of {dtype}")))
     }
 
-    /// Converts an argument that does not borrow from a [`Made`] value; `None` for other arguments.
+    /// Converts the argument of the parameter at index `place` to an `Arg`. Returns `None` if the `Arg` would have to
+    /// borrow from a [`Made`] value.
     fn plain(&self, place: usize, dtype: DType) -> Result<Option<Arg<'a>>> {
         let param = &self.op.params[place];
         if let Some(default) = &param.default

@@ -16,8 +16,8 @@ use std::borrow::Cow;
 pub trait Single: Copy + Send + Sync + Valued {
     /// The dtype of the subexpression.
     type DType: Element;
-    /// The type of an op's result, as a subexpression: an array if this subexpression is an array, and otherwise a
-    /// scalar.
+    /// The subexpression type of an op's result. It stands for an array if this subexpression is an array, and
+    /// otherwise for a scalar.
     type With<U: Element>: Single<DType = U>;
 
     /// Returns the value without the wrapper [`Scalar`].

@@ -8,7 +8,8 @@ use crate::{DType, EachSource, each::is_identity};
 enum SubexpressionKind {
     /// An element of the array with this index.
     Array(usize),
-    /// The product of elements of the arrays with these indices, which may be equal.
+    /// The product of an element of one array and an element of another. The fields are the indices of the two arrays;
+    /// both may be the same array.
     Product([usize; 2]),
     Other,
 }

@@ -63,7 +63,7 @@ impl<'a, T: Element> HostView<'a, T> {
         self.view
     }
 
-    /// A view of an array whose dtype `T` stands for.
+    /// Wraps a view of an array. `T` must be the array's dtype, or a type that stands for this dtype.
     pub(crate) fn of_view(view: View<'a>) -> HostView<'a, T> {
         HostView { view, dtype: PhantomData }
     }

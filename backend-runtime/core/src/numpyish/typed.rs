@@ -67,7 +67,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// A view of the same memory, made by these steps.
+    /// Makes a view of the same memory by these steps: `One` for a single step, and otherwise `View`.
     pub fn of(steps: impl Iterator<Item = Step>) -> Change {
         let mut steps = steps.peekable();
         match steps.next() {

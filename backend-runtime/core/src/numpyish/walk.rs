@@ -68,7 +68,8 @@ const ENOUGH: usize = 256;
 /// Maximum number of elements of a box in which no operand is packed.
 const SEGMENT: usize = 1 << 14;
 
-/// Number of rows of a box if an operand has a small stride from row to row: enough rows to use whole cache lines.
+/// Number of rows of a box if the stride of an operand is smaller from row to row than within a row. A cache line of
+/// this operand then has elements of several rows, and a box of this many rows uses whole cache lines.
 const TALL: usize = 32;
 
 /// Creates an array. Calls `run` for each row of each box of the result; a row is a contiguous range. The layout of the

@@ -455,9 +455,9 @@ pub fn is_probability(p: f64) -> bool {
     (0.0..=1.0).contains(&p)
 }
 
-/// Binomial distribution of the number of successes in `shared[0]` trials with the success probability `own[0]`. The
-/// number of trials is an integer up to [`MAX_TRIALS`]. Drawn by Hörmann's method BTRS ("The generation of binomial
-/// random variates", 1993).
+/// Binomial distribution: the number of successes in several trials. [`Sampler::new`] takes the number of trials, an
+/// integer up to [`MAX_TRIALS`], as `shared[0]`, and the success probability as `own[0]`. If the mean is at least
+/// `SEARCHED`, numbers are drawn by Hörmann's method BTRS ("The generation of binomial random variates", 1993).
 #[derive(Clone, Copy, Debug)]
 pub struct Binomial {
     n: f64,

@@ -10,8 +10,8 @@ pub struct Repeats {
     pub shape: Vec<usize>,
     /// Shape of the array with an additional axis of length 1 for each axis that repeats.
     pub apart: Vec<usize>,
-    /// Like `apart`, with the number of repetitions as the length of each additional axis. In C order, an array of this
-    /// shape has the same elements as the result.
+    /// Like `apart`, but the length of each additional axis is the number of repetitions. The elements of an array of
+    /// this shape, in C order, are the elements of the result.
     pub target: Vec<usize>,
 }
 

@@ -95,8 +95,8 @@ impl Pass {
         }
     }
 
-    /// Like [`Pass::complex`], but writes the result over `x` (the result of another pass) if `x` is in C order and the
-    /// length stays the same.
+    /// Like [`Pass::complex`], for an array `x` that an earlier pass has computed. If `x` is in C order and the pass
+    /// does not change the length of the axis, the result overwrites `x`.
     pub fn again<R: Planned>(&self, x: RawArray) -> Result<RawArray> {
         let strides = x.strides();
         let view = x.view(&strides);

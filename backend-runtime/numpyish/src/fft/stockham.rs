@@ -128,7 +128,7 @@ pub struct Turns<R> {
     pub near: *const R,
     /// Distance from the `near` factors of one point to the `near` factors of the next, in numbers.
     pub stride: usize,
-    /// The `far` factor of point 0, which is the same for all lanes.
+    /// The `far` factor of point 0. All lanes have the same `far` factors.
     pub far: *const R,
     /// Distance from the `far` factor of one point to the `far` factor of the next, in numbers.
     pub far_stride: usize,

@@ -416,11 +416,11 @@ versions! {
         }
     }
 
-    /// Computes frequency k as number k minus i times number `n - k`, rotated by the angle pi k / (2 n). If `reversed`
-    /// is true, the numbers are read in reverse order.
+    /// Computes the complex frequencies `to[k] = (x[k] - i x[n - k]) exp(i pi k / (2 n))` for `k` from 0 to `n / 2`,
+    /// where `x[n]` counts as 0. If `reversed` is true, the numbers of `x` are read in reverse order.
     ///
     /// # Safety
-    /// There must be `n` numbers, and room for `n / 2 + 1` frequencies, as pairs of numbers.
+    /// `x` must have `n` numbers, and `to` must have room for `n / 2 + 1` frequencies of two numbers each.
     unsafe fn turn_elements[R: Engine][R](x: *const R, turns: &Turns<R>, n: usize, to: *mut R, reversed: bool) {
         let (cos, sin, end) = (turns.cos.as_ptr(), turns.sin.as_ptr(), n / 2 + 1);
         // SAFETY: the caller guarantees the numbers and the room, there are `n + 1` cosines and sines, and each block

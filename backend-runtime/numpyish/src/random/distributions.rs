@@ -190,7 +190,8 @@ versions! {
     }
 }
 
-/// Writes numbers as elements of a dtype. For counts, NaN is written as -1.
+/// Converts the numbers `made` to a dtype, and writes them to `to`. If the dtype is int64, the numbers are counts, and
+/// NaN becomes -1.
 ///
 /// # Safety
 /// `to` must have room for `made.len()` elements.

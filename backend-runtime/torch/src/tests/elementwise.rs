@@ -20,8 +20,8 @@ fn bits(n: usize) -> Vec<u64> {
     random.chain(edges).collect()
 }
 
-/// Returns the two operands of a binary op: each value is paired with another one, and the last 20 values with each
-/// other.
+/// Returns two operands for a binary op. Each value is paired with one value of the list. In addition, every pair of
+/// the last 20 values occurs.
 fn pairs<T: Element>(values: &[T]) -> (HostArray<T>, HostArray<T>) {
     let n = values.len();
     let edges = (0..400).map(|i| (values[n - 1 - i % 20], values[n - 1 - i / 20]));

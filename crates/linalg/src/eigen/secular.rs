@@ -68,8 +68,8 @@ fn smaller_root(a: F64x8, b: F64x8, c: F64x8) -> F64x8 {
     above / below
 }
 
-/// A number between `low` and `high`, which must not have opposite signs: their mean or, with `by_bits`, the number
-/// with equally many doubles on both sides.
+/// A number between `low` and `high`; these two must not have opposite signs. Without `by_bits`, it is their mean. With
+/// `by_bits`, as many doubles are between it and `low` as between it and `high`.
 #[inline(always)]
 fn middle(low: F64x8, high: F64x8, by_bits: bool) -> F64x8 {
     if !by_bits {

@@ -16,7 +16,8 @@ use crate::{
 /// Groups of fewer matrices are processed one by one.
 const FEW: usize = 3;
 
-/// Number of rows, which is at least 1, and number of right-hand sides.
+/// The size of each system of a stack: its number of rows `n`, which is at least 1, and its number of right-hand sides
+/// `k`.
 #[derive(Clone, Copy)]
 pub struct Sizes {
     pub n: usize,

@@ -34,11 +34,12 @@ pub struct Step<'a> {
     /// reflection are 0.
     u: &'a [Eight],
     before: &'a [Eight],
-    /// The product of the rest and the right reflection of the previous step.
+    /// The product of the columns to the right and the right reflection of the previous step.
     z: &'a [Eight],
-    /// The product of the rest and the row `v`, which the pass computes.
+    /// The product of the columns to the right and the row `v`. The pass computes this product.
     next: &'a mut [Eight],
-    /// The product of the left reflection and the rest: at first of the previous step, then of this step.
+    /// The product of the left reflection and the columns to the right. Before the pass, this is the product of the
+    /// previous step; the pass replaces it by the product of this step.
     y: &'a mut [f64],
     /// The right reflection of the previous step. The pass replaces it by the row of the matrix.
     v: &'a mut [f64],

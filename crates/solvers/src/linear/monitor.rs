@@ -40,7 +40,7 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     max_iter: usize,
     keeps_history: bool,
     callback: Option<&'c mut Callback<'f, B, T>>,
-    /// True if the method can restart with another shadow residual.
+    /// True if the method can be restarted with a second shadow residual when a pass brings no gain.
     has_second_way: bool,
     /// For each system, the exponent `e` of its unit: `tolerances`, `first` and `residuals` are divided by `2^e`.
     unit: Vec<i32>,
@@ -58,7 +58,7 @@ pub(super) struct Monitor<'c, 'f, B: Backend, T: WideFloat> {
     /// True for the systems in which a pass reported convergence that the residual computed from the unknowns did not
     /// confirm.
     corrected: Vec<bool>,
-    /// True for the systems that start with the second shadow residual.
+    /// True for the systems that have switched to the second shadow residual.
     pub second_way: Vec<bool>,
     states: Vec<State>,
     /// For each system, the exponent by which the unit of the current pass differs from `unit`. The fields `*_sq` hold
@@ -325,7 +325,9 @@ impl<'c, 'f, B: Backend, T: WideFloat> Monitor<'c, 'f, B, T> {
         self.reasons.iter().flatten().any(may_be_inconsistent)
     }
 
-    /// After all passes, reports the given systems as inconsistent: they have a least-squares solution only.
+    /// Marks systems as inconsistent after the last pass, unless they have converged or ended for a reason that
+    /// excludes this. An inconsistent system has no solution, only a least-squares solution. `systems` is true for the
+    /// systems to be marked.
     pub fn are_least_squares(&mut self, systems: &[bool]) {
         for (reason, &is_one) in self.reasons.iter_mut().flatten().zip(systems) {
             if is_one && may_be_inconsistent(reason) {

@@ -244,7 +244,8 @@ fn gradients_of_implicit_steps_are_those_of_the_solution() -> Result<()> {
     Ok(())
 }
 
-/// Like `fed`, but both components of the state are `z`, the second component in `fed`. This takes fewer steps.
+/// Like `fed`, but both components of the state follow the equation of `z`, the second component in `fed`. The solver
+/// needs fewer steps for this system.
 fn fed_for<B: Backend>(b: &B, rate: &B::Array<f64>) -> Result<B::Array<f64>> {
     let f = |b: &B, _: f64, y: &B::Array<f64>| expr!(b, -rate * y * y);
     let found = solve_ivp(b, f, [0.0, 1.0], &b.asarray([1.0, 1.0])?, bdf(1e-6, 1e-9).t_eval(&[0.5, 1.0]))?;

@@ -36,7 +36,8 @@ pub(super) fn kind(data: u32, compute: u32) -> Option<GemmDtype> {
     }
 }
 
-/// The factors of `C = alpha op(A) op(B) + beta C`, converted to complex numbers of double precision.
+/// The scalars `alpha` and `beta` of `C = alpha op(A) op(B) + beta C`, converted to complex numbers of double
+/// precision.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scalars {
     alpha: Complex<f64>,

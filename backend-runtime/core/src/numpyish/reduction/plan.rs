@@ -187,7 +187,7 @@ impl ReductionPlan {
     /// # Safety
     /// The conditions of [`ReductionPlan::fold`] hold, and the fold takes no operand `given`.
     pub unsafe fn fold_until(&self, from: &Reading<'_>, folding: &Folding, last: u8) -> Result<Buffer> {
-        /// Number of blocks that are folded between two tests of `found`.
+        /// Number of blocks that a task folds before it checks again whether any task has found `last`.
         const SOME: usize = 8;
         if self.outputs() != 1 {
             // SAFETY: the caller guarantees the elements and the dtypes.

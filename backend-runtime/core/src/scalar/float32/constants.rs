@@ -167,7 +167,7 @@ pub const SQUARE_UP: f32 = 1.2676506e+30;
 /// A coordinate above this limit is scaled down, because products in `atan2` and `log` might overflow otherwise.
 pub const ANGLE_HUGE: f32 = 1.329228e+36;
 
-/// Factor for both coordinates if one exceeds `ANGLE_HUGE`. If the other then loses bits, their ratio is 0 anyway.
+/// Factor for both coordinates if one exceeds `ANGLE_HUGE`. If the smaller one then loses bits, the ratio is 0 anyway.
 pub const ANGLE_DOWN: f32 = 5.9604645e-08;
 
 /// If both coordinates are below this limit, they are scaled up, so that `atan2` and `log` lose no bits.

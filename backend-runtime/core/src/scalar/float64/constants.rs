@@ -339,7 +339,7 @@ pub const SQUARE_UP: f64 = 4.149515568880993e+180;
 /// A coordinate above this limit is scaled down, because products in `atan2` and `log` might overflow otherwise.
 pub const ANGLE_HUGE: f64 = 1.0715086071862673e+301;
 
-/// Factor for both coordinates if one exceeds `ANGLE_HUGE`. If the other then loses bits, their ratio is 0 anyway.
+/// Factor for both coordinates if one exceeds `ANGLE_HUGE`. If the smaller one then loses bits, the ratio is 0 anyway.
 pub const ANGLE_DOWN: f64 = 7.888609052210118e-31;
 
 /// If both coordinates are below this limit, they are scaled up, so that `atan2` and `log` lose no bits.

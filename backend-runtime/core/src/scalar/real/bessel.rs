@@ -64,8 +64,8 @@ pub fn j1(x: F) -> F {
     F::from_bits(value.to_bits() ^ (x.to_bits() & (-0.0 as F).to_bits()))
 }
 
-/// A modified Bessel function, given by its polynomial for arguments up to 8, and by `exp(-x) sqrt(x)` times the
-/// function for arguments of at least 8.
+/// The value of a modified Bessel function at an argument of magnitude `size`. If `size` is below 8, the value is
+/// `near` times a power of the argument. Otherwise, `far` is the value times `exp(-size) sqrt(size)`.
 struct Modified {
     near: F,
     far: F,

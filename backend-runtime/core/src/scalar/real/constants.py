@@ -189,7 +189,7 @@ def write(t, degrees):
     t.number("SQUARE_TINY", "The square of a number below this limit is so small that it may lose bits.", mp.mpf(2) ** (-450 if d64 else -50))
     t.number("SQUARE_UP", "Numbers below `SQUARE_TINY` are multiplied by this factor before they are squared.", mp.mpf(2) ** (600 if d64 else 100))
     t.number("ANGLE_HUGE", "A coordinate above this limit is scaled down, because products in `atan2` and `log` might overflow otherwise.", mp.mpf(2) ** (1000 if d64 else 120))
-    t.number("ANGLE_DOWN", "Factor for both coordinates if one exceeds `ANGLE_HUGE`. If the other then loses bits, their ratio is 0 anyway.", mp.mpf(2) ** (-100 if d64 else -24))
+    t.number("ANGLE_DOWN", "Factor for both coordinates if one exceeds `ANGLE_HUGE`. If the smaller one then loses bits, the ratio is 0 anyway.", mp.mpf(2) ** (-100 if d64 else -24))
     t.number("ANGLE_TINY", "If both coordinates are below this limit, they are scaled up, so that `atan2` and `log` lose no bits.", mp.mpf(2) ** (-900 if d64 else -90))
     t.number("ANGLE_UP", "Factor for both coordinates if both are below `ANGLE_TINY`.", mp.mpf(2) ** (100 if d64 else 60))
 
