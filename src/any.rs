@@ -1,7 +1,7 @@
 //! The backend whose library is chosen at run time.
 
 use crate::{
-    Arrays, DType, DeviceInfo, Element, Error, HostArray, IntoArray, MemoryInfo, Numpyish, Result,
+    Arrays, DType, DeviceInfo, Element, Error, Float, HostArray, IntoArray, MemoryInfo, Numpyish, Result,
     intercept::Intercepted,
     runtime::{
         EachSource,
@@ -16,7 +16,7 @@ use crate::{
     },
     watch::Watched,
 };
-use std::any::Any;
+use std::{any::Any, borrow::Cow};
 
 /// A backend chosen at run time. It implements [`Backend`](crate::Backend) itself. Each call has an additional cost:
 /// about 40 ns for an elementwise op on the CPU.
@@ -115,6 +115,10 @@ impl Arrays for AnyBackend {
     type Array<T: Element> = AnyArray<T>;
 
     const NAME: &'static str = "any";
+
+    fn in_complex<'a, T: Float, C: Element>(&self, x: Cow<'a, Self::Array<T>>) -> Result<Cow<'a, Self::Array<C>>> {
+        crate::Casting::astype::<C, T>(self, x).map(Cow::Owned)
+    }
 
     fn to_ndarray<T: Element>(&self, x: &AnyArray<T>) -> Result<HostArray<T>> {
         if const { T::IS_DYNAMIC } {

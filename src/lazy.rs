@@ -14,6 +14,9 @@ use crate::{
 };
 use std::{fmt, marker::PhantomData, ops as rust};
 
+#[doc(hidden)]
+pub use crate::indexed::indexed;
+
 /// A formula that has not been computed yet. Operators and the methods below extend it, and [`eval`](Lazy::eval) runs
 /// it.
 ///

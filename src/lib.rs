@@ -102,6 +102,7 @@ pub mod fft;
 mod help;
 #[doc(hidden)]
 pub mod images;
+mod indexed;
 #[doc(hidden)]
 pub mod indexing;
 mod inspection;

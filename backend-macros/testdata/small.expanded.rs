@@ -12,11 +12,14 @@ pub trait Elementwise: crate::runtime::Arrays {
 Parameters, dtypes, errors and an example are in [`ops::add`].*/
     #[doc(alias = "plus")]
     #[track_caller]
-    fn add<'a, T: crate::runtime::Float, K1, K2>(
-        &self,
-        x1: impl crate::runtime::IntoOperand<'a, Self, T, K1>,
-        x2: impl crate::runtime::IntoOperand<'a, Self, T, K2>,
-    ) -> crate::runtime::Result<Self::Array<T>> {
+    fn add<
+        'a,
+        T: crate::runtime::Float,
+        K1,
+        K2,
+        X1: crate::runtime::OperandBeside<'a, Self, T, X2, K1>,
+        X2: crate::runtime::OperandBeside<'a, Self, T, X1, K2>,
+    >(&self, x1: X1, x2: X2) -> crate::runtime::Result<Self::Array<T>> {
         let _ = (x1, x2);
         Err(
             crate::runtime::Error::unsupported(
@@ -58,8 +61,8 @@ Parameters, dtypes, errors and an example are in [`ops::threshold`].*/
     fn threshold<'a, T: crate::runtime::Real>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
-        limit: T,
-        value: T,
+        limit: impl Into<crate::runtime::Scalar<T>>,
+        value: impl Into<crate::runtime::Scalar<T>>,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let _ = (x, limit, value);
         Err(
@@ -171,13 +174,16 @@ Parameters, dtypes, errors and an example are in [`ops::is_flat`].*/
 #[doc(hidden)]
 impl Elementwise for crate::runtime::numpyish::Numpyish {
     #[inline]
-    fn add<'a, T: crate::runtime::Float, K1, K2>(
-        &self,
-        x1: impl crate::runtime::IntoOperand<'a, Self, T, K1>,
-        x2: impl crate::runtime::IntoOperand<'a, Self, T, K2>,
-    ) -> crate::runtime::Result<Self::Array<T>> {
-        let x1 = x1.into_operand();
-        let x2 = x2.into_operand();
+    fn add<
+        'a,
+        T: crate::runtime::Float,
+        K1,
+        K2,
+        X1: crate::runtime::OperandBeside<'a, Self, T, X2, K1>,
+        X2: crate::runtime::OperandBeside<'a, Self, T, X1, K2>,
+    >(&self, x1: X1, x2: X2) -> crate::runtime::Result<Self::Array<T>> {
+        let x1 = x1.operand_beside(self)?;
+        let x2 = x2.operand_beside(self)?;
         crate::runtime::numpyish::elementwise::each2(self, &ops::add {}, x1, x2)
     }
     #[inline]
@@ -198,10 +204,12 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
     fn threshold<'a, T: crate::runtime::Real>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
-        limit: T,
-        value: T,
+        limit: impl Into<crate::runtime::Scalar<T>>,
+        value: impl Into<crate::runtime::Scalar<T>>,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
+        let limit: T = limit.into().0;
+        let value: T = value.into().0;
         let mut result: crate::runtime::Result<Self::Array<T>> = {
             macro_rules! row_threshold {
                 () => {
@@ -293,13 +301,16 @@ impl Elementwise for crate::runtime::numpyish::Numpyish {
 #[doc(hidden)]
 impl Elementwise for crate::runtime::torch::Torch {
     #[inline]
-    fn add<'a, T: crate::runtime::Float, K1, K2>(
-        &self,
-        x1: impl crate::runtime::IntoOperand<'a, Self, T, K1>,
-        x2: impl crate::runtime::IntoOperand<'a, Self, T, K2>,
-    ) -> crate::runtime::Result<Self::Array<T>> {
-        let x1 = x1.into_operand();
-        let x2 = x2.into_operand();
+    fn add<
+        'a,
+        T: crate::runtime::Float,
+        K1,
+        K2,
+        X1: crate::runtime::OperandBeside<'a, Self, T, X2, K1>,
+        X2: crate::runtime::OperandBeside<'a, Self, T, X1, K2>,
+    >(&self, x1: X1, x2: X2) -> crate::runtime::Result<Self::Array<T>> {
+        let x1 = x1.operand_beside(self)?;
+        let x2 = x2.operand_beside(self)?;
         let mut result: crate::runtime::Result<Self::Array<T>> = {
             static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
                 "add",
@@ -356,10 +367,12 @@ impl Elementwise for crate::runtime::torch::Torch {
     fn threshold<'a, T: crate::runtime::Real>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
-        limit: T,
-        value: T,
+        limit: impl Into<crate::runtime::Scalar<T>>,
+        value: impl Into<crate::runtime::Scalar<T>>,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
+        let limit: T = limit.into().0;
+        let value: T = value.into().0;
         let mut result: crate::runtime::Result<Self::Array<T>> = {
             static ATEN: crate::runtime::torch::Aten = crate::runtime::torch::Aten::new(
                 "threshold",
@@ -461,13 +474,16 @@ impl Elementwise for crate::runtime::torch::Torch {
 #[doc(hidden)]
 impl Elementwise for crate::AnyBackend {
     #[inline]
-    fn add<'a, T: crate::runtime::Float, K1, K2>(
-        &self,
-        x1: impl crate::runtime::IntoOperand<'a, Self, T, K1>,
-        x2: impl crate::runtime::IntoOperand<'a, Self, T, K2>,
-    ) -> crate::runtime::Result<Self::Array<T>> {
-        let x1 = x1.into_operand();
-        let x2 = x2.into_operand();
+    fn add<
+        'a,
+        T: crate::runtime::Float,
+        K1,
+        K2,
+        X1: crate::runtime::OperandBeside<'a, Self, T, X2, K1>,
+        X2: crate::runtime::OperandBeside<'a, Self, T, X1, K2>,
+    >(&self, x1: X1, x2: X2) -> crate::runtime::Result<Self::Array<T>> {
+        let x1 = x1.operand_beside(self)?;
+        let x2 = x2.operand_beside(self)?;
         #[inline(never)]
         #[track_caller]
         fn run<'a, T: crate::runtime::Float>(
@@ -608,10 +624,12 @@ impl Elementwise for crate::AnyBackend {
     fn threshold<'a, T: crate::runtime::Real>(
         &self,
         x: impl crate::runtime::IntoArray<'a, Self::Array<T>>,
-        limit: T,
-        value: T,
+        limit: impl Into<crate::runtime::Scalar<T>>,
+        value: impl Into<crate::runtime::Scalar<T>>,
     ) -> crate::runtime::Result<Self::Array<T>> {
         let x = x.into_array();
+        let limit: T = limit.into().0;
+        let value: T = value.into().0;
         #[inline(never)]
         #[track_caller]
         fn run<'a, T: crate::runtime::Real>(
@@ -1065,7 +1083,7 @@ Each op is a method of its name on every backend: `b.sum(&x, 0)`. The items of t
 
 The backends of the table are Numpyish, Torch.
 
-The pages name the function behind each op. The function `numpyish::fft::fft` of a backend is in `backend-runtime/numpyish/src/fft/` of the repository, and a function over other ops, such as `fft::dct`, is in `src/`.
+The pages name the function behind each op. In the repository, the function `cuda::fft::fft` of a backend is in `backend-runtime/cuda/src/fft/`. On the CPU, functions that formulas use too (most of `elementwise`, `reduction` and `casting`) are in `backend-runtime/core/src/numpyish/`, and all others in `backend-runtime/numpyish/src/`. A function over other ops, such as `fft::dct`, is in `src/`.
 
 # [Elementwise](super::Elementwise)
 
@@ -1093,10 +1111,10 @@ add(x1: operand, x2: operand) -> array
 In Rust, it is the method [`Elementwise::add`](super::Elementwise::add).
 
 ```text
-fn add<'a, T: Float, K1, K2>(
+fn add<'a, T: Float, K1, K2, X1: OperandBeside<'a, Self, T, X2, K1>, X2: OperandBeside<'a, Self, T, X1, K2>>(
     &self,
-    x1: impl IntoOperand<'a, Self, T, K1>,
-    x2: impl IntoOperand<'a, Self, T, K2>,
+    x1: X1,
+    x2: X2,
 ) -> Result<Self::Array<T>>
 ```
 
@@ -1217,8 +1235,8 @@ In Rust, it is the method [`Elementwise::threshold`](super::Elementwise::thresho
 fn threshold<'a, T: Real>(
     &self,
     x: impl IntoArray<'a, Self::Array<T>>,
-    limit: T,
-    value: T,
+    limit: impl Into<Scalar<T>>,
+    value: impl Into<Scalar<T>>,
 ) -> Result<Self::Array<T>>
 ```
 
@@ -1527,7 +1545,7 @@ impl ops::add {
             &[("numpyish", "`x1 + x2` per element"), ("torch", "`torch.add`")],
             "",
             "exact",
-            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nIn Rust, it is the method `Elementwise::add`.\n\n```text\nfn add<'a, T: Float, K1, K2>(\n    &self,\n    x1: impl IntoOperand<'a, Self, T, K1>,\n    x2: impl IntoOperand<'a, Self, T, K2>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the other inputs\n- `x2`: array or scalar, broadcast with the other inputs\n\n# Returns\n\nAn array with the shape to which `x1` and `x2` broadcast.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nThe row `[op.add]` of `ops.toml`, line 51, defines the op.\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.add(1.0, &b.asarray([1.0, 2.0])?)?;\n// [2.0, 3.0]\n```\n",
+            "x1 + x2.\n\n```text\nadd(x1: operand, x2: operand) -> array\n```\n\nIn Rust, it is the method `Elementwise::add`.\n\n```text\nfn add<'a, T: Float, K1, K2, X1: OperandBeside<'a, Self, T, X2, K1>, X2: OperandBeside<'a, Self, T, X1, K2>>(\n    &self,\n    x1: X1,\n    x2: X2,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x1`: array or scalar, broadcast with the other inputs\n- `x2`: array or scalar, broadcast with the other inputs\n\n# Returns\n\nAn array with the shape to which `x1` and `x2` broadcast.\n\n# Errors\n\n- `Shapes`: the shapes of `x1` and `x2` do not broadcast.\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Float`: float32, float64, complex64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | `x1 + x2` per element |\n| Torch | `torch.add` |\n\nThe row `[op.add]` of `ops.toml`, line 51, defines the op.\n\nIn other libraries: `torch.add`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.add(1.0, &b.asarray([1.0, 2.0])?)?;\n// [2.0, 3.0]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -1850,7 +1868,7 @@ impl ops::threshold {
             ],
             "",
             "exact",
-            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nIn Rust, it is the method `Elementwise::threshold`.\n\n```text\nfn threshold<'a, T: Real>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    limit: T,\n    value: T,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | kernels, in `numpyish::select::threshold` |\n| Torch | `torch.threshold` |\n\nThe row `[op.threshold]` of `ops.toml`, line 70, defines the op.\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?;\n// [0.0, 2.0]\n```\n",
+            "x where it is above the limit, the value elsewhere.\n\n```text\nthreshold(x: array, limit: scalar, value: scalar) -> array\n```\n\nIn Rust, it is the method `Elementwise::threshold`.\n\n```text\nfn threshold<'a, T: Real>(\n    &self,\n    x: impl IntoArray<'a, Self::Array<T>>,\n    limit: impl Into<Scalar<T>>,\n    value: impl Into<Scalar<T>>,\n) -> Result<Self::Array<T>>\n```\n\n# Parameters\n\n- `x`: array\n- `limit`: a value of the dtype\n- `value`: a value of the dtype\n\n# Returns\n\nAn array.\n\n# Errors\n\n- The errors of every op: `Memory` if the result does not fit into memory, `Backend` or `Device` for an array of another backend or device, `Unsupported` on a backend without the op, `Library` for an error of a library.\n\n# Dtypes and accuracy\n\n- `T`: `Real`: float32, float64\n- Accuracy: exact\n\n# Implementation\n\n| backend | implementation |\n|---|---|\n| Numpyish | kernels, in `numpyish::select::threshold` |\n| Torch | `torch.threshold` |\n\nThe row `[op.threshold]` of `ops.toml`, line 70, defines the op.\n\nIn other libraries: `torch.threshold`.\n\n# Example\n\n```\nlet b = Numpyish::new();\nlet y = b.threshold(&b.asarray([1.0, 2.0])?, 1.0, 0.0)?;\n// [0.0, 2.0]\n```\n",
             None,
         )
         .with_to_dtypes(&[])
@@ -2847,8 +2865,8 @@ impl<B: crate::Backend, U: crate::runtime::Element> crate::Out<'_, B, U> {
     pub fn threshold<'a>(
         self,
         x: impl crate::runtime::IntoArray<'a, B::Array<U>>,
-        limit: U,
-        value: U,
+        limit: impl Into<crate::runtime::Scalar<U>>,
+        value: impl Into<crate::runtime::Scalar<U>>,
     ) -> crate::runtime::Result<()>
     where
         U: crate::runtime::Real,
@@ -2929,13 +2947,20 @@ pub mod functions {
     ///x1 + x2. See the op [`add`](ops::add).
     #[inline]
     #[track_caller]
-    pub fn add<'a, T: crate::runtime::Float, K1, K2>(
-        x1: impl crate::runtime::IntoOperand<'a, crate::AnyBackend, T, K1>,
-        x2: impl crate::runtime::IntoOperand<'a, crate::AnyBackend, T, K2>,
+    pub fn add<
+        'a,
+        T: crate::runtime::Float,
+        K1,
+        K2,
+        X1: crate::runtime::OperandBeside<'a, crate::AnyBackend, T, X2, K1>,
+        X2: crate::runtime::OperandBeside<'a, crate::AnyBackend, T, X1, K2>,
+    >(
+        x1: X1,
+        x2: X2,
     ) -> crate::runtime::Result<
         <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
     > {
-        crate::current()?.add::<T, _, _>(x1, x2)
+        crate::current()?.add::<T, _, _, _, _>(x1, x2)
     }
     ///x where positive, slope * x elsewhere. See the op [`leaky`](ops::leaky).
     #[inline]
@@ -2972,8 +2997,8 @@ pub mod functions {
             'a,
             <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
         >,
-        limit: T,
-        value: T,
+        limit: impl Into<crate::runtime::Scalar<T>>,
+        value: impl Into<crate::runtime::Scalar<T>>,
     ) -> crate::runtime::Result<
         <crate::AnyBackend as crate::runtime::Arrays>::Array<T>,
     > {

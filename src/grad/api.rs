@@ -250,6 +250,21 @@ impl<B: Backend, P, U: Float> Pullback<B, P, U> {
 /// The value of a function, and its pullback, which computes the gradients of the inputs from the gradient of the
 /// result.
 ///
+/// ```
+/// use backends::{Result, grad::vjp, prelude::*};
+/// # fn main() -> Result<()> {
+/// let b = Numpyish::new();
+/// let x = b.asarray([1.0, 2.0, 3.0])?;
+/// let (y, mut back) = vjp(&b, |d, x| expr!(d, x * x), &x)?;
+/// assert_eq!(y, b.asarray([1.0, 4.0, 9.0])?);
+/// // the vector-Jacobian product: the gradient of `sum(g * y)` with respect to `x`
+/// let g = b.asarray([1.0, 0.0, 10.0])?;
+/// assert_eq!(back.pull(&g)?, b.asarray([2.0, 0.0, 60.0])?);
+/// assert_eq!(back.pull(&b.ones([3])?)?, b.asarray([2.0, 4.0, 6.0])?);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// The errors of the function; [`Error::Argument`] if the function returns an array that was recorded on another
 /// [`Diff`], in the computation of another gradient.

@@ -15,7 +15,7 @@ use crate::{
         formula::{Leaves, Run, Told, Typed},
     },
 };
-use std::any::Any;
+use std::{any::Any, borrow::Cow};
 
 impl<B: Backend> Wrap for Diff<B> {
     type Within = B;
@@ -46,6 +46,10 @@ impl<B: Backend> Arrays for Diff<B> {
     type Array<T: Element> = Var<B, T>;
 
     const NAME: &'static str = B::NAME;
+
+    fn in_complex<'a, T: Float, C: Element>(&self, x: Cow<'a, Self::Array<T>>) -> Result<Cow<'a, Self::Array<C>>> {
+        crate::Casting::astype::<C, T>(self, x).map(Cow::Owned)
+    }
 
     fn to_ndarray<T: Element>(&self, x: &Var<B, T>) -> Result<HostArray<T>> {
         self.within().to_ndarray(x.value())

@@ -292,7 +292,7 @@ impl<B: Backend, T: Element> FloatVisitor<T> for Add<'_, B, T> {
     {
         let (x, y) = self.terms;
         let (Some(x), Some(y)) = (unboxed::<B, T>(x), unboxed::<B, T>(y)) else { return Err(lost("jvp")) };
-        Ok(boxed::<B, T>(self.b.add::<T, _, _>(x, y)?))
+        Ok(boxed::<B, T>(self.b.add(x, y)?))
     }
 }
 
@@ -438,6 +438,10 @@ impl<B: Backend> Arrays for Jvp<B> {
 
     const NAME: &'static str = B::NAME;
 
+    fn in_complex<'a, T: Float, C: Element>(&self, x: Cow<'a, Self::Array<T>>) -> Result<Cow<'a, Self::Array<C>>> {
+        crate::Casting::astype::<C, T>(self, x).map(Cow::Owned)
+    }
+
     fn to_ndarray<T: Element>(&self, x: &Dual<B, T>) -> Result<HostArray<T>> {
         self.within.to_ndarray(&x.value)
     }
@@ -571,7 +575,7 @@ impl<B: Backend> Arrays for Jvp<B> {
         let length = |x: &B::Array<T>| -> Result<f64> {
             Ok(b.to_ndarray(x)?.iter().map(|x| x.cast::<Complex<f64>>().norm_sqr()).sum::<f64>().sqrt())
         };
-        let is_far = length(&b.subtract::<T, _, _>(by_x(b, &tangent)?, &wanted)?)? > 1e-2 * length(&wanted)?;
+        let is_far = length(&b.subtract(by_x(b, &tangent)?, &wanted)?)? > 1e-2 * length(&wanted)?;
         if is_far {
             let why = "the solver of adjoint equations always solves the transposed equations, not those it is given: use `vjp`";
             return Err(Error::argument(op, why));

@@ -1,7 +1,7 @@
 //! A backend that records the calls of a program as a [`Script`](crate::Script).
 
 use crate::{
-    ArrayAttributes, Arrays, Backend, DType, DynArray, Element, HostArray, Numpyish, Result, Script, dispatch,
+    ArrayAttributes, Arrays, Backend, DType, DynArray, Element, Float, HostArray, Numpyish, Result, Script, dispatch,
     runtime::{
         AnyTyped, Arg, Call, IndexArg, ParamInfo, Wrap,
         by_name::{Program, ToLiteral},
@@ -10,6 +10,7 @@ use crate::{
 };
 use std::{
     any::Any,
+    borrow::Cow,
     collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -282,6 +283,10 @@ impl<B: Backend> Arrays for Recorded<B> {
     type Array<T: Element> = RecordedArray<B::Array<T>>;
 
     const NAME: &'static str = B::NAME;
+
+    fn in_complex<'a, T: Float, C: Element>(&self, x: Cow<'a, Self::Array<T>>) -> Result<Cow<'a, Self::Array<C>>> {
+        crate::Casting::astype::<C, T>(self, x).map(Cow::Owned)
+    }
 
     fn to_ndarray<T: Element>(&self, x: &RecordedArray<B::Array<T>>) -> Result<HostArray<T>> {
         self.within.to_ndarray(&x.array)

@@ -29,7 +29,8 @@ pub use strict::Strict;
 pub use tracing::Tracing;
 
 use crate::{
-    AnyBackend, Arrays, Backend, DType, DTypeKind, Element, Error, HostArray, IntoArray, Numeric, Result, dispatch,
+    AnyBackend, Arrays, Backend, DType, DTypeKind, Element, Error, Float, HostArray, IntoArray, Numeric, Result,
+    dispatch,
     runtime::dlpack::{CopyMode, DLDevice, ManagedTensor},
     runtime::{
         EachSource, Wrap,
@@ -41,7 +42,7 @@ use crate::{
     },
 };
 use ndarray::Dimension;
-use std::{any::Any, fmt, sync::Arc};
+use std::{any::Any, borrow::Cow, fmt, sync::Arc};
 
 backend! { overlay = "src/watch/watched.toml" }
 
@@ -216,6 +217,10 @@ impl<B: Backend> Arrays for Watched<B> {
     type Array<T: Element> = B::Array<T>;
 
     const NAME: &'static str = B::NAME;
+
+    fn in_complex<'a, T: Float, C: Element>(&self, x: Cow<'a, Self::Array<T>>) -> Result<Cow<'a, Self::Array<C>>> {
+        crate::Casting::astype::<C, T>(self, x).map(Cow::Owned)
+    }
 
     fn to_ndarray<T: Element>(&self, x: &B::Array<T>) -> Result<HostArray<T>> {
         let _running = self.begins("to_ndarray", T::DTYPE, &[("x", Arg::array(x))])?;

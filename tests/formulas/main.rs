@@ -4,6 +4,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod complex;
 mod gradients;
 mod lazy;
+mod numbers;
 mod written;

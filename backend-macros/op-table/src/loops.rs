@@ -56,6 +56,16 @@ impl Op {
             && matches!(&expr.node, Node::Word(word, args) if word == "times" && args.iter().all(takes) && all(args))
     }
 
+    /// Returns whether an `each` expression is the quotient of its two operands, and is computed in the row's dtype.
+    pub fn is_quotient(&self, expr: &Expr) -> bool {
+        let inputs: Vec<&Param> = self.inputs().collect();
+        let is = |e: &Expr, i: usize| matches!(&e.node, Node::Name(name) if inputs[i].name == *name);
+        !self.mixes_dtypes()
+            && self.result.elem() == Elem::T
+            && inputs.len() == 2
+            && matches!(&expr.node, Node::Word(word, args) if word == "div" && is(&args[0], 0) && is(&args[1], 1))
+    }
+
     /// Returns whether an `each` expression is a single operation on its operands. If so, computing it in a wider
     /// dtype and rounding once gives the same value as computing it in the row's dtype.
     pub fn is_one_operation(&self, expr: &Expr, model: &Model) -> bool {

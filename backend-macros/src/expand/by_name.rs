@@ -215,11 +215,11 @@ impl Expand<'_> {
         let positional = places().filter(|(_, p)| p.default.is_none()).map(|(i, p)| self.read_argument(i, p, op));
         let positional: Vec<TokenStream> = positional.collect();
         // leaves the marker types of the operands to the compiler, which infers them
-        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
+        let markers = signature::inferred(op);
         let turbofish = match (&op.second, op.infers_dtype()) {
-            (Some(_), _) => quote!(::<U, T #(#markers)*>),
+            (Some(_), _) => quote!(::<U, T #markers>),
             (None, true) => quote!(),
-            (None, false) => quote!(::<T #(#markers)*>),
+            (None, false) => quote!(::<T #markers>),
         };
         let (prepare, method, options) = if op.has_options() {
             let path = self.options_path(op);

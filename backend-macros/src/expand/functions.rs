@@ -50,13 +50,13 @@ impl Expand<'_> {
         let given = op.positional().map(|p| id(&p.name));
         let options = with.then(|| hidden("options"));
         let second = op.second.as_ref().map(|_| quote!(U,));
-        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
+        let markers = signature::inferred(op);
         quote! {
             #[doc = #doc]
             #[inline]
             #[track_caller]
             pub #signature {
-                #root::current()?.#method::<#second T #(#markers)*>(#(#given,)* #options)
+                #root::current()?.#method::<#second T #markers>(#(#given,)* #options)
             }
         }
     }

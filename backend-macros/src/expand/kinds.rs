@@ -182,6 +182,13 @@ impl Expand<'_> {
                 read: typed("index", None, |read| quote!(#read.indices())),
                 info: quote!(Index),
             },
+            // the array determines the dtype, so any number that converts to it is accepted, as for operands
+            Kind::Scalar if op.inputs().any(|p| p.kind.elem() == Some(Elem::T) && p.default.is_none()) => Code {
+                method: quote!(impl Into<#rt::Scalar<T>>),
+                convert: Some(quote!(into().0)),
+                read: typed("scalar", Some(quote!(T)), same),
+                ..value(quote!(T), quote!(Scalar))
+            },
             Kind::Scalar => Code { read: typed("scalar", Some(quote!(T)), same), ..value(quote!(T), quote!(Scalar)) },
             Kind::Host => Code {
                 method: quote!(impl #rt::IntoHost<T>),

@@ -97,7 +97,7 @@ impl Expand<'_> {
     /// Generates the body for a row that is a scalar expression. It computes the expression, and overwrites the
     /// memory of the existing array if possible.
     fn out_each(&self, op: &Op) -> TokenStream {
-        let (rt, prepare) = (self.rt(), self.prepare(op));
+        let (rt, prepare) = (self.rt(), self.prepare_alone(op));
         let inputs = op.inputs().map(|p| {
             let n = id(&p.name);
             if matches!(p.kind, Kind::Array(_)) { quote!(#rt::Operand::Array(#n)) } else { quote!(#n) }
@@ -122,11 +122,11 @@ impl Expand<'_> {
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let given = op.positional().map(|p| id(&p.name));
         let options = op.has_options().then(|| hidden("options"));
-        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
+        let markers = signature::inferred(op);
         let second = op.second.as_ref().map(|_| quote!(U,));
         let dtype = if op.result.elem() == Elem::T { id("U") } else { id("T") };
         quote! {
-            let value = self.within.backend().#method::<#second #dtype #(#markers)*>(#(#given,)* #options)?;
+            let value = self.within.backend().#method::<#second #dtype #markers>(#(#given,)* #options)?;
             self.within.set(#name, value)
         }
     }

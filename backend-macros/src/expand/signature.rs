@@ -8,6 +8,24 @@ pub(super) fn many_arguments(count: usize) -> Option<TokenStream> {
     (count > 7).then(|| quote!(#[allow(clippy::too_many_arguments)]))
 }
 
+/// Returns whether the method of an op takes a complex operand beside a real one: the op is a scalar expression of two
+/// operands, and its dtypes include complex ones.
+pub(super) fn pairs_operands(op: &Op) -> bool {
+    let operands = op.positional().filter(|p| p.kind == Kind::Operand(Elem::T, Absent::Refused)).count();
+    op.is_elementwise()
+        && op.second.is_none()
+        && (operands, op.inputs().count()) == (2, 2)
+        && ["Element", "Numeric", "Float"].contains(&op.bound.as_str())
+}
+
+/// Generates the type arguments of a call of the op's method after its dtypes: a `_` for each type that the compiler
+/// infers, after a comma.
+pub(super) fn inferred(op: &Op) -> TokenStream {
+    let operands = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).count();
+    let types = if pairs_operands(op) { 2 * operands } else { operands };
+    std::iter::repeat_n(quote!(, _), types).collect()
+}
+
 impl Expand<'_> {
     /// Generates the dtypes of a method as type parameters, such as `U: Bound, T: Bound`.
     pub(super) fn dtypes(&self, op: &Op) -> TokenStream {
@@ -35,11 +53,19 @@ impl Expand<'_> {
         let operands = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).count();
         let markers: Vec<Ident> = (1..=operands).map(|i| format_ident!("K{i}")).collect();
         let (mut next, none) = (markers.iter(), hidden("K"));
+        let pair = pairs_operands(op).then(|| (id("X1"), id("X2")));
+        let pair_types = pair.as_ref().map(|(x, y)| {
+            let bound = |other: &Ident, k: &Ident| quote!(#rt::OperandBeside<'a, Self, T, #other, #k>);
+            let (of_x, of_y) = (bound(y, &markers[0]), bound(x, &markers[1]));
+            quote!(, #x: #of_x, #y: #of_y)
+        });
+        let mut pair: Vec<Ident> = pair.into_iter().flat_map(|(x, y)| [y, x]).collect();
         let mut args: Vec<TokenStream> = op
             .positional()
             .map(|p| {
                 let n = id(&p.name);
                 let ty = match &p.kind {
+                    Kind::Operand(..) if let Some(ty) = pair.pop() => quote!(#ty),
                     Kind::Operand(..) => self.code(&p.kind, op, next.next().unwrap_or(&none)).method,
                     kind => self.code(kind, op, &none).method,
                 };
@@ -54,7 +80,7 @@ impl Expand<'_> {
         let output = self.output(op, &quote!(Self));
         let borrows = op.positional().any(|p| matches!(p.kind, Kind::Array(_) | Kind::Operand(..)));
         let lifetime = borrows.then(|| quote!('a,));
-        quote!(fn #name<#lifetime #dtypes #(, #markers)*>(&self, #(#args),*) -> #rt::Result<#output>)
+        quote!(fn #name<#lifetime #dtypes #(, #markers)* #pair_types>(&self, #(#args),*) -> #rt::Result<#output>)
     }
 
     /// Generates code that runs `body` and, if the result is an error, stores in it the line that called the method.
@@ -70,10 +96,19 @@ impl Expand<'_> {
     /// Generates the statements that convert the method's arguments for the function that the method calls. They do not
     /// destructure the options.
     pub(super) fn convert(&self, op: &Op) -> TokenStream {
+        self.convert_operands(op, pairs_operands(op))
+    }
+
+    /// Generates the statements of [`Expand::convert`]. If `in_pairs` is true, an operand is converted beside the other
+    /// one.
+    fn convert_operands(&self, op: &Op, in_pairs: bool) -> TokenStream {
         let marker = hidden("K");
         let convert = op.positional().filter_map(|p| {
             let (n, code) = (id(&p.name), self.code(&p.kind, op, &marker));
             let (ty, by) = (code.function, code.convert?);
+            if in_pairs && matches!(p.kind, Kind::Operand(..)) {
+                return Some(quote!(let #n = #n.operand_beside(self)?;));
+            }
             // for these kinds, the conversion determines the variable's type; for widths and signed numbers, this is an
             // owned type, although the called function takes a reference
             let inferred =
@@ -98,6 +133,12 @@ impl Expand<'_> {
     /// Generates the statements of [`Expand::convert`], and the statement that destructures the options into variables.
     pub(super) fn prepare(&self, op: &Op) -> TokenStream {
         let (convert, open) = (self.convert(op), self.open_options(op));
+        quote!(#convert #open)
+    }
+
+    /// Generates the statements of [`Expand::prepare`] for a method whose operands have the same dtype.
+    pub(super) fn prepare_alone(&self, op: &Op) -> TokenStream {
+        let (convert, open) = (self.convert_operands(op, false), self.open_options(op));
         quote!(#convert #open)
     }
 

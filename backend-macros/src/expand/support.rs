@@ -115,6 +115,11 @@ impl Expand<'_> {
                 const IS_PRODUCT: bool = true;
             )
         });
+        let is_quotient = (complex.is_none() && op.is_quotient(&real.expr)).then(|| {
+            quote!(
+                const IS_QUOTIENT: bool = true;
+            )
+        });
         let of_t = op.inputs().position(|p| p.kind.elem() == Some(Elem::T)).filter(|at| *at > 0);
         let of_t = of_t.map(|at| quote!(const INPUT_OF_T: usize = #at;));
         let has_row = op.own && !self.entries(op).is_empty();
@@ -239,7 +244,7 @@ impl Expand<'_> {
                 #converts
                 #conjugates
                 #is_square_root
-                #is_product
+                #is_product #is_quotient
                 const PARAMS: &'static [&'static str] = &[#(#field_names),*];
                 fn params(&self) -> Vec<f64> { vec![#(#values),*] }
                 #kernels
@@ -337,8 +342,8 @@ impl Expand<'_> {
         let n = op.inputs().count();
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
         let second = op.second.as_ref().map(|_| {
-            let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
-            quote!(::<U, T #(#markers)*>)
+            let markers = signature::inferred(op);
+            quote!(::<U, T #markers>)
         });
         let operands: Vec<Ident> = (0..n).map(|i| format_ident!("x{i}")).collect();
         let mut place = 0;

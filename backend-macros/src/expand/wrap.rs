@@ -106,9 +106,9 @@ impl Expand<'_> {
     pub(super) fn call_within(&self, op: &Op, args: &[TokenStream], options: Option<&TokenStream>) -> TokenStream {
         let within = hidden("within");
         let method = if op.has_options() { format_ident!("{}_with", op.name) } else { id(&op.name) };
-        let markers = op.positional().filter(|p| matches!(p.kind, Kind::Operand(..))).map(|_| quote!(, _));
+        let markers = signature::inferred(op);
         let second = op.second.is_some().then(|| quote!(U,));
-        quote!(#within.#method::<#second T #(#markers)*>(#(#args,)* #options))
+        quote!(#within.#method::<#second T #markers>(#(#args,)* #options))
     }
 
     /// Generates code that runs the op on the inner backend of `wrapper`, and wraps the results. `call` is the code

@@ -283,6 +283,10 @@ impl Steps<'_> {
                 let x = Literal::f64_suffixed(*x);
                 Ok(quote!(#formula_path::Literal(#x)))
             }
+            Formula::Number(Number::Complex(re, im), _) => {
+                let (re, im, root) = (Literal::f64_suffixed(*re), Literal::f64_suffixed(*im), &self.root);
+                Ok(quote!(#formula_path::ComplexLiteral(#root::Complex::new(#re, #im))))
+            }
             Formula::Number(Number::Lowest, _) => Ok(quote!(#formula_path::Lowest)),
             Formula::Number(Number::Highest, _) => Ok(quote!(#formula_path::Highest)),
             Formula::Leaf(rust, at) => Ok(self.leaf(rust.to_string(), rust, *at, pass)),
@@ -473,6 +477,10 @@ impl Steps<'_> {
     fn argument(&mut self, parameter: &Parameter, formula: &Formula) -> Result<TokenStream> {
         Ok(match (parameter, formula) {
             (Parameter::Operand, Formula::Number(Number::Float(x), _)) => quote!(#x),
+            (Parameter::Operand, Formula::Number(Number::Complex(re, im), _)) => {
+                let root = &self.root;
+                quote!(#root::Complex::new(#re, #im))
+            }
             (Parameter::Operand, Formula::Number(Number::Whole(x), _)) => {
                 let x = Literal::i64_unsuffixed(*x);
                 quote!(#x)
@@ -500,6 +508,10 @@ impl Steps<'_> {
 
     /// Generates an expression for `x[index]`, the elements of an array that a list of indices selects.
     fn part(&mut self, x: &Formula, index: &Group) -> Result<TokenStream> {
+        if let (Formula::Leaf(rust, _), true) = (x, is_one_index(index)) {
+            let (root, index, at) = (&self.root, index.stream(), index.span());
+            return Ok(quote_spanned!(here(at) => #root::lazy::indexed(__b, &#rust, &(#index))?));
+        }
         let (x, root, index, at) = (self.argument(&Parameter::Array, x)?, &self.root, index.stream(), index.span());
         Ok(quote_spanned!(here(at) => __b.get(#x, #root::ix![#index])?))
     }
@@ -541,6 +553,17 @@ impl Steps<'_> {
             }
         })
     }
+}
+
+/// Returns whether a list of indices is a single Rust expression without a range, such as `i` or `n - 1`. The indexed
+/// variable may then be a list of Rust, such as a vector, and not only an array.
+fn is_one_index(index: &Group) -> bool {
+    let tokens: Vec<TokenTree> = index.stream().into_iter().collect();
+    let is_sign = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if [',', ';', '&', ':'].contains(&p.as_char()));
+    let is_dot = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if p.as_char() == '.');
+    let is_range = tokens.windows(2).any(|pair| is_dot(&pair[0]) && is_dot(&pair[1]));
+    let is_new = tokens.iter().any(|t| matches!(t, TokenTree::Ident(name) if name == "NewAxis"));
+    !tokens.is_empty() && !tokens.iter().any(is_sign) && !is_range && !is_new
 }
 
 /// Returns a marker for each operand of a row whose operands may have different dtypes. The marker is `Shared` if the

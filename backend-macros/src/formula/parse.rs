@@ -6,6 +6,7 @@ use super::{
     tree::{Argument, Formula, Number, Target, Whole},
 };
 use proc_macro2::{Delimiter, Group, Ident, Literal, Spacing, Span, TokenStream, TokenTree};
+use quote::quote;
 use std::{collections::VecDeque, vec};
 
 /// Parses the input `BACKEND, FORMULA`. Returns the tokens of the backend, and the formula.
@@ -161,9 +162,6 @@ impl<'a> Parser<'a> {
         let formula = self.formula(0)?;
         match self.tokens.front() {
             None => Ok(formula),
-            Some(TokenTree::Ident(word)) if word == "as" => {
-                mistake(word.span(), "write a conversion of Rust in braces: `{ n as f64 }`")
-            }
             Some(t) => mistake(t.span(), format!("`{t}` is unexpected here: expected an operator")),
         }
     }
@@ -274,6 +272,7 @@ impl<'a> Parser<'a> {
             return Ok(match self.formula(PREFIX)? {
                 Formula::Number(Number::Float(x), _) => Formula::Number(Number::Float(-x), at),
                 Formula::Number(Number::Whole(x), _) => Formula::Number(Number::Whole(-x), at),
+                Formula::Number(Number::Complex(re, im), _) => Formula::Number(Number::Complex(-re, -im), at),
                 x => call("negative", at, vec![x]),
             });
         }
@@ -291,11 +290,53 @@ impl<'a> Parser<'a> {
             self.next();
             x = Formula::Index(Box::new(x), index);
         }
+        while let Some(word) = self.keyword("as") {
+            x = self.cast(x, word.span())?;
+        }
         Ok(x)
+    }
+
+    /// Parses the type after `as`. The value `x` is a Rust expression, a number, or an element of a list of Rust.
+    fn cast(&mut self, x: Formula, at: Span) -> Result<Formula> {
+        let value = match &x {
+            Formula::Leaf(rust, _) => rust.clone(),
+            Formula::Index(list, index) => match &**list {
+                Formula::Leaf(rust, _) => quote!(#rust #index),
+                _ => TokenStream::new(),
+            },
+            Formula::Number(Number::Whole(x), _) => TokenTree::Literal(Literal::i64_unsuffixed(*x)).into(),
+            Formula::Number(Number::Float(x), _) => TokenTree::Literal(Literal::f64_unsuffixed(*x)).into(),
+            _ => TokenStream::new(),
+        };
+        if value.is_empty() {
+            return mistake(at, "`as` converts a number of Rust: write `astype::<f64>(x)` for an array");
+        }
+        let mut of: Vec<TokenTree> = Vec::new();
+        loop {
+            match self.next() {
+                Some(TokenTree::Ident(name)) => of.push(name.into()),
+                Some(other) => return mistake(other.span(), "a type must follow `as`"),
+                None => return mistake(self.end, "a type must follow `as`"),
+            }
+            if !self.sees("::") {
+                break;
+            }
+            (0..2).for_each(|_| of.extend(self.next()));
+        }
+        let of: TokenStream = of.into_iter().collect();
+        Ok(Formula::Leaf(quote!((#value as #of)), x.span()))
     }
 
     fn operand(&mut self) -> Result<Formula> {
         let at = self.span();
+        // brackets before `as` contain a Rust expression: `(a + b) as f64`
+        if matches!(self.tokens.get(1), Some(TokenTree::Ident(word)) if word == "as")
+            && let Some(TokenTree::Group(group)) = self.tokens.front()
+            && group.delimiter() == Delimiter::Parenthesis
+        {
+            let group = self.next();
+            return Ok(Formula::Leaf(group.into_iter().collect(), at));
+        }
         match self.next() {
             Some(TokenTree::Literal(literal)) => number(&literal),
             Some(TokenTree::Group(group)) => match group.delimiter() {
@@ -521,10 +562,25 @@ fn binary(name: &str, at: Span, left: Formula, right: Formula) -> Formula {
         // `..` cannot be an operand of an operator, so its value has no effect
         let float = |x: &Number| match x {
             Whole(x) => *x as f64,
-            Float(x) => *x,
+            Float(x) | Number::Complex(x, _) => *x,
             Number::Lowest | Number::Highest => f64::NAN,
         };
-        let (x, y) = (float(x), float(y));
+        let imaginary = |x: &Number| if let Number::Complex(_, im) = x { Some(*im) } else { None };
+        let ((im_x, im_y), (x, y)) = ((imaginary(x), imaginary(y)), (float(x), float(y)));
+        if im_x.is_some() || im_y.is_some() {
+            let number = match (name, im_x.unwrap_or(0.0), im_y.unwrap_or(0.0)) {
+                ("add", a, b) => Some((x + y, a + b)),
+                ("subtract", a, b) => Some((x - y, a - b)),
+                ("multiply", a, b) if im_x.is_none() || im_y.is_none() => Some((x * y, x * b + a * y)),
+                ("multiply", a, b) => Some((x * y - a * b, x * b + a * y)),
+                ("divide", a, _) if im_y.is_none() => Some((x / y, a / y)),
+                _ => None,
+            };
+            return match number {
+                Some((re, im)) => Formula::Number(Number::Complex(re, im), *at),
+                None => call(name, *at, vec![left, right]),
+            };
+        }
         let number = match name {
             "add" => Some(x + y),
             "subtract" => Some(x - y),
@@ -552,6 +608,12 @@ fn number(literal: &Literal) -> Result<Formula> {
     let (text, at) = (literal.to_string().replace('_', ""), literal.span());
     if let Ok(x) = text.parse::<i64>() {
         return Ok(Formula::Number(Number::Whole(x), at));
+    }
+    if let Some(im) = text.strip_suffix(['i', 'j'])
+        && let Ok(im) = im.parse::<f64>()
+        && text.starts_with(|c: char| c.is_ascii_digit())
+    {
+        return Ok(Formula::Number(Number::Complex(0.0, im), at));
     }
     let digits = text.bytes().all(|c| c.is_ascii_digit() || b".eE+-".contains(&c));
     match text.parse::<f64>() {

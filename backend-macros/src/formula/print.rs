@@ -70,6 +70,8 @@ fn number_text(number: &Number) -> String {
     match number {
         Number::Whole(x) => x.to_string(),
         Number::Float(x) => format!("{x:?}"),
+        Number::Complex(re, im) if *re == 0.0 => format!("{im:?}i"),
+        Number::Complex(re, im) => format!("({re:?} + {im:?}i)"),
         Number::Lowest | Number::Highest => "..".into(),
     }
 }

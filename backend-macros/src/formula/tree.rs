@@ -9,6 +9,8 @@ pub enum Number {
     Whole(i64),
     /// A number with a decimal point or an exponent.
     Float(f64),
+    /// A complex number with these parts, such as `2i` or `1 + 2i`.
+    Complex(f64, f64),
     /// `..` as a lower bound.
     Lowest,
     /// `..` as an upper bound.

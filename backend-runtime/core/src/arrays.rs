@@ -14,7 +14,7 @@ use crate::{
         typed::typed,
     },
 };
-use std::{any::Any, fmt::Debug};
+use std::{any::Any, borrow::Cow, fmt::Debug};
 
 /// The arrays of a backend; the supertrait of the traits that declare ops.
 ///
@@ -360,6 +360,13 @@ pub trait Arrays: Clone + Send + Sync + 'static {
     #[inline]
     fn of_raw<T: Element>(&self, x: RawArray) -> Result<Self::Array<T>> {
         self.of_loop(typed(Ok(x))?)
+    }
+
+    /// Converts a real array to the complex dtype `C`, whose real dtype is `T`; the imaginary parts are 0. A complex
+    /// array stays as it is.
+    #[doc(hidden)]
+    fn in_complex<'a, T: Float, C: Element>(&self, x: Cow<'a, Self::Array<T>>) -> Result<Cow<'a, Self::Array<C>>> {
+        formula::in_complex(self, x)
     }
 
     /// Runs a formula of the macro `expr!`: in one pass over host memory, in a kernel of the backend, or otherwise op

@@ -139,6 +139,9 @@ pub trait EachSource: 'static {
     /// True if the op is the product of its two operands, or the square of its only operand.
     const IS_PRODUCT: bool = false;
 
+    /// True if the op is the quotient of its two operands.
+    const IS_QUOTIENT: bool = false;
+
     /// Names of the scalar parameters, in order.
     const PARAMS: &'static [&'static str];
 

@@ -9,7 +9,7 @@ pub mod dynamic;
 mod impls;
 
 pub use crate::same_type::same;
-use crate::{Complex, DType, DTypeKind, FloatOp, FloatToRealOp, Scalar, bf16, f16, raw::RawElement};
+use crate::{Complex, DType, DTypeKind, FloatOp, FloatToRealOp, Pair, Scalar, WithScalar, bf16, f16, raw::RawElement};
 use std::fmt::{Debug, Display};
 
 pub(crate) mod sealed {
@@ -26,7 +26,17 @@ pub(crate) mod sealed {
     note = "the dtypes are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>"
 )]
 pub trait Element:
-    sealed::Sealed + Copy + Default + PartialEq + Debug + Display + Send + Sync + Into<Scalar<Self>> + 'static
+    sealed::Sealed
+    + Copy
+    + Default
+    + PartialEq
+    + Debug
+    + Display
+    + Send
+    + Sync
+    + Into<Scalar<Self>>
+    + Pair<Self, DType = Self>
+    + 'static
 {
     /// The dtype as a value that is known at run time.
     const DTYPE: DType;
@@ -378,6 +388,30 @@ pub trait Real: Float<Real = Self> + RealNumeric {
     /// are rounded only once, at the end, and otherwise the dtype itself.
     type Wide: Real;
 
+    /// The difference between 1 and the next larger number.
+    const EPSILON: Self;
+
+    /// The largest finite number.
+    const MAX: Self;
+
+    /// The lowest finite number.
+    const MIN: Self;
+
+    /// The smallest positive normal number.
+    const MIN_POSITIVE: Self;
+
+    /// Infinity.
+    const INFINITY: Self;
+
+    /// Minus infinity.
+    const NEG_INFINITY: Self;
+
+    /// NaN (not a number).
+    const NAN: Self;
+
+    /// The ratio of a circle's circumference to its diameter.
+    const PI: Self;
+
     /// Converts to `Wide`, without rounding.
     fn widened(self) -> Self::Wide;
 
@@ -456,15 +490,34 @@ pub trait ComplexFloat: Float<Complex = Self> {
 }
 
 /// The dtypes `f32` and `f64`, the only real dtypes that have a complex dtype of the same precision.
-#[diagnostic::on_unimplemented(message = "this op needs f32 or f64, and `{Self}` is neither")]
-pub trait Precision: Real + WideFloat + Float<Complex: ComplexFloat<Real = Self> + WideFloat> {}
+///
+/// Use this bound in generic code with Fourier transforms, factorizations or complex numbers: with it, the real dtype of
+/// `T::Complex` is `T`. With the weaker bound [`Real`], it is `<T::Complex as Float>::Real`, because the complex dtype of
+/// a 16-bit float has 32-bit parts.
+#[diagnostic::on_unimplemented(
+    message = "this op needs f32 or f64, and `{Self}` is neither",
+    note = "in code that is generic over the dtype, write the bound `{Self}: Precision`"
+)]
+pub trait Precision:
+    Real
+    + WideFloat
+    + Float<
+        Complex: ComplexFloat<Real = Self>
+                     + WideFloat
+                     + Pair<Self, DType = <Self as Float>::Complex>
+                     + WithScalar<Self, DType = <Self as Float>::Complex>,
+    > + Pair<<Self as Float>::Complex, DType = <Self as Float>::Complex>
+    + WithScalar<<Self as Float>::Complex, DType = <Self as Float>::Complex>
+{
+}
 
 impl Precision for f32 {}
 impl Precision for f64 {}
 
 /// Real and complex floats whose parts have 32 or 64 bits. Matrices are factorized only in these dtypes.
 #[diagnostic::on_unimplemented(
-    message = "this op needs float32, float64, complex64 or complex128, and `{Self}` is none of them"
+    message = "this op needs float32, float64, complex64 or complex128, and `{Self}` is none of them",
+    note = "in code that is generic over the dtype, write the bound `{Self}: Precision` (real) or `{Self}: WideFloat`"
 )]
 pub trait WideFloat: Float {}
 

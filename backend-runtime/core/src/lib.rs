@@ -29,6 +29,7 @@ pub mod link;
 pub mod ndarray_016;
 pub mod number;
 pub mod operand;
+pub mod pairing;
 pub mod params;
 pub mod parts;
 mod precision;
@@ -76,7 +77,10 @@ pub use info::{DefaultInfo, ElementInfo, KernelInfo, OpInfo, ParamInfo, ParamKin
 #[doc(no_inline)]
 pub use num_complex::{self, Complex};
 pub use number::Number;
-pub use operand::{ArrayList, Highest, IntoArray, IntoBound, IntoOperand, Lowest, Operand, Scalar, kind};
+pub use operand::{
+    ArrayList, Highest, IntoArray, IntoBound, IntoOperand, Lowest, Operand, OperandBeside, Scalar, kind,
+};
+pub use pairing::{Pair, WithScalar};
 pub use params::*;
 pub use precision::{PrecisionScope, enter_precision, precision, set_default_precision};
 pub use promotion::{can_cast, finfo, iinfo, result_type};

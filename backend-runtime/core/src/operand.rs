@@ -1,7 +1,7 @@
 //! Array arguments of ops: arrays by reference or by value, lists of arrays, and operands, which may also be scalars or
 //! literals.
 
-use crate::{Arrays, Complex, Element, Float, Ordered, bf16, f16};
+use crate::{ArrayAttributes, Arrays, Complex, ComplexFloat, Element, Float, Ordered, Result, bf16, f16};
 use std::{borrow::Cow, ops::RangeFull};
 
 /// An array argument of an op: `&array`, or an array by value, so that a call can be the argument of another call.
@@ -150,6 +150,10 @@ pub mod kind {
     pub struct Bounded<K>(std::marker::PhantomData<K>);
     /// `..`, which means no bound.
     pub struct Open;
+    /// An operand that has the dtype of the call, beside another operand.
+    pub struct OfDType<K>(std::marker::PhantomData<K>);
+    /// A real array beside a complex operand; `X` distinguishes the four kinds of pairs.
+    pub struct Real<X>(std::marker::PhantomData<X>);
 }
 
 impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::Borrowed> for &'a B::Array<T> {
@@ -188,6 +192,86 @@ impl<'a, B: Arrays, T: Element> IntoOperand<'a, B, T, kind::ReadyBorrowed> for &
     fn into_operand(self) -> Operand<'a, B, T> {
         self.by_ref()
     }
+}
+
+/// Types that convert to an operand beside the other operand `Y`: the types of [`IntoOperand`], and real arrays beside
+/// an array or a scalar of the complex dtype `T`. A real array becomes a complex one.
+///
+/// `K` is a marker, which the compiler infers.
+#[diagnostic::on_unimplemented(
+    message = "an operand here is an array of `{B}` with dtype `{T}`, a `{T}` or a literal, and not `{Self}`",
+    note = "an array of another dtype: write `b.astype(&array)?`; of another backend: `other.to_backend(&array, &b)?`; \
+            a vector, or an array or view of ndarray: `b.asarray(array)?`; a number of another type, such as a count \
+            `n: usize`: `n as {T}`"
+)]
+pub trait OperandBeside<'a, B: Arrays, T: Element, Y, K> {
+    /// Converts this value to an operand.
+    ///
+    /// # Errors
+    /// The errors of `astype`, if the value is a real array beside a complex operand.
+    fn operand_beside(self, b: &B) -> Result<Operand<'a, B, T>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, B: Arrays, T: Element, Y, K, X: IntoOperand<'a, B, T, K>> OperandBeside<'a, B, T, Y, kind::OfDType<K>> for X {
+    #[inline(always)]
+    fn operand_beside(self, _: &B) -> Result<Operand<'a, B, T>> {
+        Ok(self.into_operand())
+    }
+}
+
+/// Implements [`OperandBeside`] for a real array of type `A` beside a complex operand. The dtypes are type parameters that
+/// the first bounds determine: the compiler then sees that an implementation does not apply to two equal dtypes. It
+/// would not, if the types of the arrays were `B::Array<..>`.
+macro_rules! real_beside {
+    ($(one: [$($declared:tt)*] $real:ty, $complex:ty, $kind:ty, [$($bounds:tt)*], |$x:ident| $cow:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'a, $($declared)*> OperandBeside<'a, B, C, $complex, kind::Real<$kind>> for $real
+        where
+            A: ArrayAttributes<DType = R> + Clone + 'static,
+            $($bounds)*
+        {
+            fn operand_beside(self, b: &B) -> Result<Operand<'a, B, C>> {
+                let $x = self;
+                b.in_complex::<R, C>($cow).map(Operand::Array)
+            }
+        }
+    )*};
+    (both: $([$($declared:tt)*] $complex:ty, $kind:ident, [$($bounds:tt)*];)*) => {$(
+        real_beside! {
+            one: [$($declared)*] &'a A, $complex, (kind::Borrowed, kind::$kind), [$($bounds)*], |x| Cow::Borrowed(x);
+            one: [$($declared)*] A, $complex, (kind::Owned, kind::$kind), [$($bounds)*], |x| Cow::Owned(x);
+        }
+    )*};
+}
+real_beside! { both:
+    ['z, B, A, Z, R: Float, C: Element] &'z Z, Borrowed,
+        [Z: ArrayAttributes<DType = C> + Clone + 'static, C: ComplexFloat<Real = R>, B: Arrays<Array<R> = A> + Arrays<Array<C> = Z>];
+    [B, A, Z, R: Float, C: Element] Z, Owned,
+        [Z: ArrayAttributes<DType = C> + Clone + 'static, C: ComplexFloat<Real = R>, B: Arrays<Array<R> = A> + Arrays<Array<C> = Z>];
+    [B, A, R: Float, C] C, Scalar, [C: ComplexFloat<Real = R>, B: Arrays<Array<R> = A>];
+}
+
+/// Implements [`OperandBeside`] for a float32 scalar beside a complex64 array. (An `f64` converts to every float dtype.)
+macro_rules! real_scalar_beside {
+    ($([$($lifetime:tt)*] $complex:ty, $kind:ident;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'a, $($lifetime)* B, Z> OperandBeside<'a, B, Complex<f32>, $complex, kind::Real<(kind::Scalar, kind::$kind)>>
+            for f32
+        where
+            Z: ArrayAttributes<DType = Complex<f32>> + Clone + 'static,
+            B: Arrays<Array<Complex<f32>> = Z>,
+        {
+            #[inline(always)]
+            fn operand_beside(self, _: &B) -> Result<Operand<'a, B, Complex<f32>>> {
+                Ok(Operand::Scalar(Complex::new(self, 0.0)))
+            }
+        }
+    )*};
+}
+real_scalar_beside! {
+    ['z,] &'z Z, Borrowed;
+    [] Z, Owned;
 }
 
 /// Types that convert to a bound: an operand, or `..` for no bound. `..` becomes the default value of the type `E`,
@@ -240,7 +324,7 @@ impl<T: Ordered> From<Highest> for Scalar<T> {
 
 /// A scalar that converts to an operand of dtype `T`.
 ///
-/// `f64` and `i32`, the default types of literals, convert to every float dtype (like Python's numbers in NumPy).
+/// `f64` and integers, such as a count `n: usize`, convert to every float dtype (like Python's numbers in NumPy).
 /// Integer dtypes accept only their own type.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<T>(pub T);
@@ -264,9 +348,15 @@ impl<T: Float> From<f64> for Scalar<T> {
     }
 }
 
-impl<T: Float> From<i32> for Scalar<T> {
-    #[inline]
-    fn from(x: i32) -> Self {
-        Scalar(T::from_f64(x.into()))
-    }
+/// Integers convert to every float dtype, like `f64`.
+macro_rules! scalar_of_integers {
+    ($($t:ty),*) => {$(
+        impl<T: Float> From<$t> for Scalar<T> {
+            #[inline]
+            fn from(x: $t) -> Self {
+                Scalar(T::from_f64(x as f64))
+            }
+        }
+    )*};
 }
+scalar_of_integers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);

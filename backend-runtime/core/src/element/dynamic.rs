@@ -282,6 +282,16 @@ macro_rules! dynamic_real {
 
         #[diagnostic::do_not_recommend]
         impl Real for $name {
+            // an associated constant cannot depend on the dtype of a call; code that uses it does not compile for these
+            // types
+            const EPSILON: $name = panic!("the dtype is known only at run time: use `finfo(T::dtype())`");
+            const MAX: $name = panic!("the dtype is known only at run time: use `finfo(T::dtype())`");
+            const MIN: $name = panic!("the dtype is known only at run time: use `finfo(T::dtype())`");
+            const MIN_POSITIVE: $name = panic!("the dtype is known only at run time: use `finfo(T::dtype())`");
+            const INFINITY: $name = $name(f64::INFINITY);
+            const NEG_INFINITY: $name = $name(f64::NEG_INFINITY);
+            const NAN: $name = $name(f64::NAN);
+            const PI: $name = panic!("the dtype is known only at run time: use `T::of(PI)`");
             type Wide = $name;
 
             words!(Real: exp2 cbrt erf erfc gamma lgamma digamma logit erfinv erfcinv j0 j1 i0 i0e i1 i1e);

@@ -168,7 +168,7 @@ macro_rules! words2 {
 }
 
 macro_rules! real {
-    ($t:ty, $m:ident, $dtype:ident, $complex:ty, zero = $zero:expr, one = $one:expr, to_f64 = $to:expr, of = $of:expr, $wide:ty = $widened:expr, $narrowed:expr) => {
+    ($t:ty, $m:ident, $dtype:ident, $complex:ty, zero = $zero:expr, one = $one:expr, pi = $pi:expr, to_f64 = $to:expr, of = $of:expr, $wide:ty = $widened:expr, $narrowed:expr) => {
         element!($t, $dtype, $t, cast(x) = U::from_f64(($to)(x)), i64 = $m::from_i64, u64 = $m::from_u64,
             f64 = $of, complex = |x: Complex<f64>| ($of)(x.re), if_float: FloatVisitor, if_real: RealVisitor);
         impl Ordered for $t {
@@ -226,6 +226,14 @@ macro_rules! real {
             fn float_to_real<const N: usize, F: FloatToRealOp<N>>(f: &F, x: &[$t; N]) -> $t { f.real(x) }
         }
         impl Real for $t {
+            const EPSILON: $t = <$t>::EPSILON;
+            const MAX: $t = <$t>::MAX;
+            const MIN: $t = <$t>::MIN;
+            const MIN_POSITIVE: $t = <$t>::MIN_POSITIVE;
+            const INFINITY: $t = <$t>::INFINITY;
+            const NEG_INFINITY: $t = <$t>::NEG_INFINITY;
+            const NAN: $t = <$t>::NAN;
+            const PI: $t = $pi;
             type Wide = $wide;
             #[inline(always)]
             fn widened(self) -> $wide { ($widened)(self) }
@@ -259,6 +267,7 @@ real!(
     Complex<f64>,
     zero = 0.0,
     one = 1.0,
+    pi = std::f64::consts::PI,
     to_f64 = |x: f64| x,
     of = |x: f64| x,
     f64 = |x| x,
@@ -271,6 +280,7 @@ real!(
     Complex<f32>,
     zero = 0.0,
     one = 1.0,
+    pi = std::f32::consts::PI,
     to_f64 = |x: f32| x as f64,
     of = |x: f64| x as f32,
     f32 = |x| x,
@@ -290,6 +300,7 @@ real!(
     Complex<f32>,
     zero = f16::ZERO,
     one = f16::ONE,
+    pi = f16::PI,
     to_f64 = |x: f16| narrow::widen_f16(x.to_bits()) as f64,
     of = |x: f64| f16::from_bits(narrow::narrow_f16(narrow::shorten(x))),
     f32 = |x: f16| narrow::widen_f16(x.to_bits()),
@@ -302,6 +313,7 @@ real!(
     Complex<f32>,
     zero = bf16::ZERO,
     one = bf16::ONE,
+    pi = bf16::PI,
     to_f64 = |x: bf16| narrow::widen_bf16(x.to_bits()) as f64,
     of = |x: f64| bf16::from_bits(narrow::narrow_bf16(narrow::shorten(x))),
     f32 = |x: bf16| narrow::widen_bf16(x.to_bits()),

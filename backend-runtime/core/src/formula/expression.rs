@@ -3,7 +3,7 @@
 
 use super::{
     leaf::{Layout, Leaves},
-    values::{Literal, Scalar, Whole},
+    values::{ComplexLiteral, Literal, Scalar, Whole},
     writer::{Numbers, Writer},
 };
 use crate::{Arrays, Each, EachSource, Element, Highest, Lowest, Operand, Result};
@@ -143,6 +143,11 @@ impl<T: Element> Valued for Scalar<T> {
 
 impl Valued for Literal {
     type Val<'a, B: Arrays> = Literal;
+    const IS_ARRAY: bool = false;
+}
+
+impl Valued for ComplexLiteral {
+    type Val<'a, B: Arrays> = ComplexLiteral;
     const IS_ARRAY: bool = false;
 }
 

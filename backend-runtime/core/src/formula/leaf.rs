@@ -1,7 +1,7 @@
 //! The leaves of a formula: arrays and scalars.
 
 use super::values::Scalar;
-use crate::{Arrays, DType, Element, Operand};
+use crate::{Arrays, Complex, DType, Element, Operand};
 use std::marker::PhantomData;
 
 /// Maximum number of arrays in a formula. If a formula has more arrays, `expr!` computes some subexpressions
@@ -257,7 +257,7 @@ impl<X: Layout, R: Layout> Layout for OfPair<X, R> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` in a formula is neither an array of this backend nor a number of one of its dtypes",
     label = "neither an array of this backend nor a number of a dtype",
-    note = "a vector, or an array or view of ndarray: `{{ b.asarray(array)? }}`; write other Rust code in braces: a count `n: usize` is `{{ n as f64 }}`, an element of a vector of Rust is `{{ v[0] }}`"
+    note = "a vector, or an array or view of ndarray: `{{ b.asarray(array)? }}`; write other Rust code in braces: `{{ v.len() / 2 }}`"
 )]
 pub trait IntoLeaf<'a, B: Arrays, K> {
     /// The type of the leaf.
@@ -279,6 +279,10 @@ pub mod leaf_kind {
     pub struct BorrowedMut<K>(PhantomData<K>);
     /// The variable is a scalar.
     pub struct Scalar;
+    /// The variable is a count, which is used as an `f64`.
+    pub struct Count;
+    /// The variable is a complex number with whole parts, as in `Complex::new(0, 1)`.
+    pub struct WholeComplex;
 }
 
 impl<'a, B: Arrays, T: Element> IntoLeaf<'a, B, leaf_kind::Array<T>> for B::Array<T> {
@@ -317,6 +321,31 @@ impl<'a, B: Arrays, T: Element> IntoLeaf<'a, B, leaf_kind::Scalar> for T {
     #[inline(always)]
     fn leaf(&'a self) -> Value<T> {
         Value(*self)
+    }
+}
+
+macro_rules! counts {
+    ($($t:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'a, B: Arrays> IntoLeaf<'a, B, leaf_kind::Count> for $t {
+            type Leaf = Value<f64>;
+
+            #[inline(always)]
+            fn leaf(&'a self) -> Value<f64> {
+                Value(*self as f64)
+            }
+        }
+    )*};
+}
+counts!(usize, isize);
+
+#[diagnostic::do_not_recommend]
+impl<'a, B: Arrays> IntoLeaf<'a, B, leaf_kind::WholeComplex> for Complex<i32> {
+    type Leaf = Value<Complex<f64>>;
+
+    #[inline(always)]
+    fn leaf(&'a self) -> Value<Complex<f64>> {
+        Value(Complex::new(self.re.into(), self.im.into()))
     }
 }
 

@@ -5,7 +5,7 @@ use super::{
     gradient::{has, is_constant, is_real, numbers_pulled, pulled, same, sum},
     join::{Join, Single},
     leaf::{Layout, Leaves},
-    node::{holds, numbers_of, operand},
+    node::{holds, in_complex, numbers_of, operand},
     writer::{Numbers, Writer},
 };
 use crate::{Arrays, DType, EachOf, Element, Elements, Result};
@@ -338,7 +338,12 @@ macro_rules! shared {
             }
 
             fn write<W: Writer>(writer: &mut W) -> Vec<W::Subexpression> {
-                vec![$(operand::<L, $name, shared!(@ $mark $x $y $z), W>(writer)),*]
+                let mut all = vec![$(operand::<L, $name, shared!(@ $mark $x $y $z), W>(writer)),*];
+                let is_real = <$x::Out as Join<$y::Out>>::IS_REAL;
+                let shared = [all[$i].clone(), all[$j].clone()];
+                let [first, second] = in_complex::<<$x::Out as Join<$y::Out>>::DType, W>(writer, shared, is_real);
+                (all[$i], all[$j]) = (first, second);
+                all
             }
 
             fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
@@ -376,7 +381,7 @@ macro_rules! shared {
         {
             fn run<F: CallOf<B, Self::DTypes>>(&self, op: &F, b: &B, leaves: &L) -> Result<B::Array<F::Out>> {
                 let values = (self.0.run(b, leaves)?, self.1.run(b, leaves)?, self.2.run(b, leaves)?);
-                let [first, second] = <$x::Out as Join<$y::Out>>::operands::<B>(values.$i, values.$j);
+                let [first, second] = <$x::Out as Join<$y::Out>>::operands::<B>(b, values.$i, values.$j)?;
                 let other = <$z::Out as Single>::operand::<B>(values.$k);
                 op.call_of(b, shared!(@in first second other; $($mark),*))
             }

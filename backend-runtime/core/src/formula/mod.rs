@@ -10,6 +10,7 @@
 //! Every dtype is a type parameter of its node. If dtypes were derived from the types of the operands instead, the
 //! compiler would derive them again at every mention, in time exponential in the depth of the formula.
 
+mod complex;
 mod expression;
 mod gradient;
 mod join;
@@ -27,6 +28,7 @@ mod values;
 mod writer;
 
 pub use crate::{Highest, Lowest};
+pub use complex::in_complex;
 pub use expression::{Call, Node, Row, Run, Sink, Typed, Valued};
 pub use gradient::{Gradient, Kept, gradient_of, run_kept};
 pub use join::{Fits, Join, Single};
@@ -44,7 +46,7 @@ pub use sides::{Alone, Left, Lent, OnlyLeaf, Right};
 pub use text::{
     FORMULA, KeptTold, Named, Prefixed, Told, begin_gradient, begin_on, ended, named, named_within, numbers, steps,
 };
-pub use values::{Literal, Scalar, Whole};
+pub use values::{ComplexLiteral, Literal, Scalar, Whole};
 pub use writer::{Numbers, RowSource, Step, Steps, Writer};
 
 /// The op name in errors of formulas.

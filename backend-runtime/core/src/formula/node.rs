@@ -5,10 +5,14 @@ use super::{
     gradient::{has, is_constant, is_real, numbers_pulled, pulled, same, sum},
     join::{Fits, Join, Single},
     leaf::{Layout, Leaves},
-    values::{Literal, Whole},
+    values::{ComplexLiteral, Literal, Whole},
     writer::{Numbers, Writer},
 };
-use crate::{Arrays, DTypeKind, Each, Element, Highest, Lowest, Number, Result, scalar};
+use crate::{
+    Arrays, DType, DTypeKind, Each, Element, Highest, Lowest, Number, Result,
+    pairing::{Divided, InComplex, Scaled},
+    scalar,
+};
 use std::marker::PhantomData;
 
 /// Returns an error if `number`, an operand of the op `F`, cannot be represented in the op's dtype `T`. Float dtypes
@@ -25,6 +29,21 @@ pub(super) fn holds<F: Row, T: Element>(number: Option<i64>) -> Result<()> {
 /// `T`.
 pub(super) fn operand<L, X: Node<L>, T: Element, W: Writer>(writer: &mut W) -> W::Subexpression {
     X::write(writer).unwrap_or_else(|| writer.number(T::dtype()))
+}
+
+/// Converts those of two operands that are real, beside a complex one, to the complex dtype `T`.
+pub(super) fn in_complex<T: Element, W: Writer>(
+    writer: &mut W,
+    parts: [W::Subexpression; 2],
+    is_real: [bool; 2],
+) -> [W::Subexpression; 2] {
+    let of = if T::dtype() == DType::Complex64 { DType::Float32 } else { DType::Float64 };
+    let [x, y] = parts;
+    let mut convert = |part, is_real| match is_real {
+        true => writer.call::<InComplex<T>>(of, T::dtype(), &[part]),
+        false => part,
+    };
+    [convert(x, is_real[0]), convert(y, is_real[1])]
 }
 
 /// Collects the numbers that [`operand`] passes to the writer. For an operand that is not an array, adds the operand's
@@ -140,6 +159,10 @@ impl Typed for Literal {
     type Out = Literal;
 }
 
+impl Typed for ComplexLiteral {
+    type Out = ComplexLiteral;
+}
+
 impl Typed for Lowest {
     type Out = Lowest;
 }
@@ -169,7 +192,7 @@ macro_rules! written {
         }
     )*};
 }
-written!(Literal, Whole, Lowest, Highest);
+written!(Literal, ComplexLiteral, Whole, Lowest, Highest);
 
 /// Returns whether a loop must check the first operand of the op, if it has dtype `T`, for large values.
 const fn needs_range_reduction<F: Row, T: Element>() -> bool {
@@ -313,7 +336,7 @@ where
 
     #[inline(always)]
     fn at(&self, leaves: &L) -> V {
-        X::Out::with(self.0.apply(&[self.1.at(leaves).left(), X::Out::right(self.2.at(leaves))]))
+        X::Out::with(X::Out::apply(&self.0, self.1.at(leaves), self.2.at(leaves)))
     }
 
     #[inline(always)]
@@ -342,7 +365,16 @@ where
             return None;
         }
         let (x, y) = (operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer));
-        Some(writer.call::<F>(T::dtype(), <F::Out as Element>::dtype(), &[x, y]))
+        let (of, out) = (T::dtype(), <F::Out as Element>::dtype());
+        Some(match const { <X::Out as Join<Y::Out>>::IS_REAL } {
+            [true, _] if F::IS_PRODUCT => writer.call::<Scaled>(of, out, &[y, x]),
+            [_, true] if F::IS_PRODUCT => writer.call::<Scaled>(of, out, &[x, y]),
+            [_, true] if F::IS_QUOTIENT => writer.call::<Divided>(of, out, &[x, y]),
+            is_real => {
+                let operands = in_complex::<T, W>(writer, [x, y], is_real);
+                writer.call::<F>(of, out, &operands)
+            }
+        })
     }
 
     fn numbers(&self, leaves: &L, numbers: &mut Numbers) {
@@ -357,7 +389,7 @@ where
 
     fn write_pull<W: Writer>(writer: &mut W, g: W::Subexpression, array: usize) -> Option<W::Subexpression> {
         let (x, y) = (operand::<L, X, T, W>(writer), operand::<L, Y, T, W>(writer));
-        let mut parts = vec![x, y];
+        let mut parts = in_complex::<T, W>(writer, [x, y], <X::Out as Join<Y::Out>>::IS_REAL).to_vec();
         parts.push(writer.call::<F>(T::dtype(), <F::Out as Element>::dtype(), &parts));
         parts.push(g);
         let x = pulled::<F, L, X, W>(writer, 0, T::DTYPE, &parts, array);

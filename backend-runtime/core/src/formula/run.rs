@@ -6,7 +6,7 @@ use super::{
     leaf::{Array, Layout, Leaves, MAX_ARRAYS, Value, Visitor, is_dynamic},
     node::{Get, Head, Leaf, Op1, Op2, Op3, Tail},
     text::{begin_on, numbers, steps},
-    values::{Literal, Scalar, Whole},
+    values::{ComplexLiteral, Literal, Scalar, Whole},
 };
 use crate::{
     Arrays, Each, Element, Error, Highest, Lowest, Operand, Result,
@@ -69,7 +69,7 @@ macro_rules! written {
         }
     )*};
 }
-written!(Literal, Whole, Lowest, Highest);
+written!(Literal, ComplexLiteral, Whole, Lowest, Highest);
 
 impl<'a, B, L, F, X, T, V> Run<'a, B, L> for Op1<F, X, T, V>
 where

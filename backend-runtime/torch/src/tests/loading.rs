@@ -22,7 +22,7 @@ const RESULT: &str = "result: ";
 /// folders.
 fn child(program: &Path, case: &str) -> Command {
     let mut command = Command::new(program);
-    command.args(["torch::tests::loading::cases", "--exact", "--nocapture"]).env(CASE, case);
+    command.args(["tests::loading::cases", "--exact", "--nocapture"]).env(CASE, case);
     for name in ["LIBTORCH", "BACKENDS_CACHE", "XDG_CACHE_HOME", "CXX"] {
         command.env_remove(name);
     }
