@@ -14,7 +14,7 @@ const WASM: &str = "wasm32-unknown-unknown";
 const TARGETS: [&str; 3] = ["aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
 /// Packages that only the features `cuda` and `torch` need.
-const FOREIGN: [&str; 2] = ["cudarc", "libloading"];
+const FOREIGN: [&str; 5] = ["backends-cuda", "backends-load", "backends-torch", "cudarc", "libloading"];
 
 /// The task `features`: lints the combinations of features, and checks the dependencies of the smallest build.
 pub fn task() -> Outcome {

@@ -103,20 +103,7 @@ fn tests() -> Vec<String> {
     let names = TESTS.iter().flat_map(|name| ["--test", name]);
     // builds the example in one command with the tests; a separate command would build the example and the libraries
     // again with other features
-    let packages = [
-        "test",
-        "--no-run",
-        "-p",
-        "backends",
-        "-p",
-        "backends-runtime",
-        "-p",
-        "backends-cuda",
-        "-p",
-        "backends-torch",
-        "--example",
-        COMPILER,
-    ];
+    let packages = ["test", "--no-run", "-p", "backends", "-p", "backends-runtime", "--example", COMPILER];
     packages.into_iter().chain(names).map(String::from).collect()
 }
 
