@@ -14,6 +14,7 @@
 //! [`Torch::new`] returns [`Error::Unavailable`](backend_core::Error::Unavailable), whose message says what to do.
 
 mod array;
+mod arrays;
 pub mod aten;
 mod backend;
 mod build;
