@@ -152,7 +152,7 @@ unsafe fn over<T: Element>(first: *const T, shape: &[usize], strides: &[isize]) 
 /// Makes an ndarray over memory that lives as long as `owner`. The returned handle is never the only handle.
 ///
 /// # Safety
-/// The conditions of [`over`] hold until the owner is dropped, which may happen on any thread.
+/// The conditions of `over` hold until the owner is dropped, which may happen on any thread.
 pub unsafe fn array<T: Element>(
     first: *const T,
     shape: &[usize],

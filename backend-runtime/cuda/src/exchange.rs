@@ -79,7 +79,7 @@ pub(super) fn import<T: Element>(b: &Cuda, tensor: ManagedTensor, copy: CopyMode
 /// Makes an array over memory that another library allocated.
 fn taken(b: &Cuda, tensor: ManagedTensor) -> Result<RawArray> {
     let Layout { dtype, shape, strides, before, .. } = tensor.layout().clone();
-    if tensor.layout().len() == 0 {
+    if tensor.layout().count() == 0 {
         return b.uninit_raw(FROM, dtype, &shape);
     }
     if !tensor.layout().is_aligned() {

@@ -93,7 +93,7 @@ pub(super) fn import<T: Element>(index: i32, tensor: ManagedTensor, copy: CopyMo
     if let (CopyMode::Never, Some(why)) = (copy, why) {
         return Err(Error::argument(FROM, format!("the tensor cannot be shared: {why}")));
     }
-    if index < 0 && (!layout.is_aligned() || layout.len() == 0) {
+    if index < 0 && (!layout.is_aligned() || layout.count() == 0) {
         return from_host(dlpack::import(tensor, CopyMode::Always)?, index).map_err(|why| why.within(FROM));
     }
     if let (false, Some(why)) = (layout.is_aligned(), why) {

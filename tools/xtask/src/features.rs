@@ -109,7 +109,8 @@ mod tests {
     #[test]
     fn the_smallest_build_has_nothing_of_nvidia_or_libtorch() {
         assert_eq!(foreign(&dependencies("").unwrap()), [""; 0]);
-        assert_eq!(foreign(&dependencies("torch").unwrap()), ["libloading"]);
-        assert_eq!(foreign(&dependencies("cuda").unwrap()), FOREIGN);
+        assert_eq!(foreign(&dependencies("torch").unwrap()), ["backends-load", "backends-torch", "libloading"]);
+        let of_cuda = ["backends-cuda", "backends-load", "cudarc", "libloading"];
+        assert_eq!(foreign(&dependencies("cuda").unwrap()), of_cuda);
     }
 }

@@ -52,7 +52,7 @@ pub fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Result<HostA
         Err(tensor) => tensor,
     };
     let layout = tensor.layout();
-    if layout.len() == 0 {
+    if layout.count() == 0 {
         return typed(RawArray::empty(OP, layout.shape.clone(), T::DTYPE));
     }
     let why = match layout {
@@ -60,7 +60,7 @@ pub fn import<T: Element>(tensor: ManagedTensor, copy: CopyMode) -> Result<HostA
         layout if layout.overlaps() => Some("indices share elements"),
         _ => None,
     };
-    let small = layout.len() * size_of::<T>() < WORTH_SHARING;
+    let small = layout.count() * size_of::<T>() < WORTH_SHARING;
     match copy {
         CopyMode::Never => {
             if let Some(why) = why {

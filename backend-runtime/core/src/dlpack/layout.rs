@@ -102,7 +102,7 @@ impl Layout {
     }
 
     /// Returns the number of elements.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.shape.iter().product()
     }
 
@@ -163,14 +163,14 @@ mod tests {
         let layout = read(800, f64s, &[2, 3], None).unwrap();
         assert_eq!((&layout.strides[..], layout.before, layout.span, layout.lowest().addr()), (&[3, 1][..], 0, 6, 800));
         let layout = read(800, f64s, &[2, 3], Some(&[-3, 1])).unwrap();
-        assert_eq!((layout.before, layout.span, layout.lowest().addr(), layout.len()), (3, 6, 776, 6));
+        assert_eq!((layout.before, layout.span, layout.lowest().addr(), layout.count()), (3, 6, 776, 6));
         let layout = read(804, f64s, &[1, 5], Some(&[i64::MIN, 0])).unwrap();
         assert!(!layout.is_aligned() && layout.overlaps() && layout.span == 1, "{layout:?}");
         assert_eq!(
             read(0, f64s, &[], None).unwrap_err().to_string(),
             "from_dlpack: a tensor of shape [] without memory"
         );
-        assert_eq!(read(0, f64s, &[0, i64::MAX >> 4], Some(&[7, 7])).unwrap().len(), 0);
+        assert_eq!(read(0, f64s, &[0, i64::MAX >> 4], Some(&[7, 7])).unwrap().count(), 0);
     }
 
     /// Tests that any shape and strides give either an error or a range within the address space.
@@ -193,7 +193,7 @@ mod tests {
             let Ok(layout) = read(data, dtype.into(), &shape, (next(3) > 0).then_some(&strides)) else { continue };
             good += 1;
             let last = layout.lowest().addr().checked_add(layout.span * dtype.size());
-            assert!(layout.len() == 0 || last.is_some() && layout.lowest().addr() > 0 && layout.before < layout.span);
+            assert!(layout.count() == 0 || last.is_some() && layout.lowest().addr() > 0 && layout.before < layout.span);
         }
         assert!(good > 1000, "{good} are layouts");
     }
