@@ -24,8 +24,8 @@ pub mod run;
 pub mod signature;
 pub mod simd;
 pub mod source;
-#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), path = "stream_none.rs")]
 pub mod steps;
+#[cfg_attr(not(all(target_arch = "x86_64", not(miri))), path = "stream_none.rs")]
 pub mod stream;
 pub mod team;
 #[cfg(any(test, feature = "testing"))]
