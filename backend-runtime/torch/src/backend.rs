@@ -43,14 +43,14 @@ impl Torch {
         Torch::new("cpu")
     }
 
-    /// The same device with its own random stream, seeded with `seed`.
+    /// Returns a backend on the same device that draws from its own random stream, which starts from `seed`.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Torch {
         Torch { host: Numpyish::seeded(seed), ..self }
     }
 
-    /// The same device, with its tensors treated like those of a GPU: CPU loops copy tensors to and from the host, and
-    /// never access them in place. This is for tests of these copies on machines without a GPU.
+    /// Returns a backend on the same device that treats its tensors like tensors of a GPU: CPU loops copy tensors to and
+    /// from the host, and never access them in place. This is for tests of these copies on machines without a GPU.
     #[doc(hidden)]
     #[must_use]
     pub fn copying(self) -> Torch {

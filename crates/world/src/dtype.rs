@@ -9,11 +9,6 @@ pub(crate) fn is_float(dtype: DType) -> bool {
     matches!(dtype.kind(), DTypeKind::Real | DTypeKind::Complex)
 }
 
-/// The alignment in bytes that a C library requires to compute with elements of this dtype.
-pub(crate) fn alignment(dtype: DType) -> usize {
-    if dtype.kind() == DTypeKind::Complex { dtype.size() / 2 } else { dtype.size() }
-}
-
 /// An operation that joins two elements in a reduction over ranks. All operations are commutative, and associative up
 /// to rounding.
 ///
@@ -62,7 +57,7 @@ mod tests {
     fn dtypes_are_numbered_in_order() {
         for (i, dtype) in DType::ALL.into_iter().enumerate() {
             assert_eq!(dtype as usize, i);
-            assert_eq!(dtype.size() % alignment(dtype), 0);
+            assert_eq!(dtype.size() % dtype.align(), 0);
         }
         assert_eq!(format!("{:>9}{:>4}", DType::Float64, Join::Sum), "  float64 sum");
     }

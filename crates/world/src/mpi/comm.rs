@@ -8,8 +8,8 @@ use super::{
     shared,
 };
 use crate::{
-    DType, Join, Request, Result, Transport, board::Board, bytes, dtype::alignment, join, queue::another, say::say,
-    status, transport::Start,
+    DType, Join, Request, Result, Transport, board::Board, bytes, join, queue::another, say::say, status,
+    transport::Start,
 };
 use std::{ffi::c_int, sync::Arc};
 
@@ -169,7 +169,7 @@ impl Mpi {
 
 /// Calls `f` with the buffer, or with an aligned copy of it, because libraries expect aligned elements in reductions.
 fn aligned(buf: &mut [u8], dtype: DType, f: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
-    if buf.as_ptr().addr().is_multiple_of(alignment(dtype)) {
+    if buf.as_ptr().addr().is_multiple_of(dtype.align()) {
         return f(buf);
     }
     let mut memory = vec![0_u64; buf.len().div_ceil(8)];
@@ -417,7 +417,7 @@ impl Transport for Mpi {
         }
         let (datatype, operation) = self.session.reduction(dtype, join)?;
         // an unaligned send buffer is copied to aligned memory, because it is borrowed and cannot be realigned in place
-        let (mut copy, is_aligned) = (Vec::new(), send.as_ptr().addr().is_multiple_of(alignment(dtype)));
+        let (mut copy, is_aligned) = (Vec::new(), send.as_ptr().addr().is_multiple_of(dtype.align()));
         let send = if is_aligned {
             send
         } else {

@@ -5,7 +5,7 @@ use super::{
     functions::{Aint, Count, Ptr, Status, Word},
     session::Session,
 };
-use crate::{DType, Error, Request, Result, Transport, describe, dtype::alignment, queue::another, transport::Start};
+use crate::{DType, Error, Request, Result, Transport, describe, queue::another, transport::Start};
 use std::{ffi::c_int, mem::ManuallyDrop};
 
 /// The MPI tag of messages whose elements have this dtype.
@@ -45,11 +45,11 @@ struct Memory {
 impl Memory {
     fn new(mut vec: Vec<u8>, dtype: DType) -> Memory {
         let len = vec.len();
-        let is_aligned = |vec: &Vec<u8>| vec.as_ptr().addr().is_multiple_of(alignment(dtype));
+        let is_aligned = |vec: &Vec<u8>| vec.as_ptr().addr().is_multiple_of(dtype.align());
         let mut shift = 0;
         if len > 0 && !is_aligned(&vec) {
-            vec.resize(len + alignment(dtype), 0);
-            shift = vec.as_ptr().addr().next_multiple_of(alignment(dtype)) - vec.as_ptr().addr();
+            vec.resize(len + dtype.align(), 0);
+            shift = vec.as_ptr().addr().next_multiple_of(dtype.align()) - vec.as_ptr().addr();
             vec.copy_within(0..len, shift);
         }
         Memory { vec: ManuallyDrop::new(vec), shift, len }
