@@ -6,6 +6,7 @@
 //! This crate only combines other crates. `backends-core` has the code that all backends share, and the loops over host
 //! memory; `backends-numpyish` has the ops of the CPU; `backends-cuda` and `backends-torch` have one backend each.
 
+#[doc(no_inline)]
 pub use backend_core::*;
 #[cfg(feature = "cuda")]
 pub use backend_cuda as cuda;

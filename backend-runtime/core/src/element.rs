@@ -5,6 +5,7 @@
 //! [`Numeric::plus`] and so on, which wrap if integers overflow. The CUDA prelude has the same functions under the
 //! names `op_exp`, `op_atan2` and so on, so that one expression serves the CPU and GPUs.
 
+#[doc(hidden)] // only generated code names these types, and their pages would be very long
 pub mod dynamic;
 mod impls;
 

@@ -24,13 +24,14 @@ pub fn task() -> Outcome {
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|why| format!("{}: {why}", folder.display()))?;
     }
-    // rustdoc links to another crate only if that crate's folder exists; creating all folders first makes the links
-    // independent of the order in which crates are documented
+    // rustdoc links to another crate only if that crate's folder exists, so all folders are created first. Cargo empties
+    // the folder of a crate while it documents this crate, so it documents one crate at a time (`--jobs 1`).
     for name in libraries()? {
         let path = folder.join(name);
         fs::create_dir_all(&path).map_err(|why| format!("{}: {why}", path.display()))?;
     }
-    run(cargo().env("RUSTDOCFLAGS", "-Dwarnings").args(["doc", "--workspace", "--no-deps"]))?;
+    let mut command = cargo();
+    run(command.env("RUSTDOCFLAGS", "-Dwarnings").args(["doc", "--workspace", "--no-deps", "--jobs", "1"]))?;
     let mut pages = Vec::new();
     find(&folder, &mut pages).map_err(|why| format!("{}: {why}", folder.display()))?;
     let mut wrong = Vec::new();
@@ -81,6 +82,9 @@ fn mistakes(page: &str, most: usize) -> Vec<String> {
     if page.len() > most {
         wrong.push(format!("{} bytes, but at most {most} are allowed", page.len()));
     }
+    // This section repeats the methods of traits, whose own pages are checked. If a trait belongs to another crate, the
+    // links in its text lead to pages that are not built.
+    let page = page.split("id=\"blanket-implementations\"").next().unwrap_or(page);
     let up_to = |text: &str, end: char| text.split(end).next().unwrap_or(text).to_owned();
     // a link that rustdoc cannot resolve remains in the text with its brackets
     for (at, _) in page.match_indices("[<code>") {
@@ -105,6 +109,8 @@ mod tests {
         assert_eq!(mistakes(good, MAX_PAGE_BYTES), [""; 0]);
         assert_eq!(mistakes("see [<code>concat</code>]", MAX_PAGE_BYTES), ["no link: concat"]);
         assert_eq!(mistakes("<a href=\"super::Fft\">x</a>", MAX_PAGE_BYTES), ["the link `super::Fft` leads nowhere"]);
+        let blanket = "<h2 id=\"blanket-implementations\"></h2> see [<code>Span</code>]";
+        assert_eq!(mistakes(blanket, MAX_PAGE_BYTES), [""; 0]);
         assert!(mistakes(&" ".repeat(MAX_PAGE_BYTES + 1), MAX_PAGE_BYTES)[0].starts_with("200001 bytes"));
     }
 }

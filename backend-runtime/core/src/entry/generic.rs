@@ -1,5 +1,5 @@
 //! Arguments and results of rows that are computed by other ops. These rows take typed arrays. The element types may be
-//! types of [`dynamic`](crate::element::dynamic).
+//! types of `element::dynamic`.
 
 use super::{AnyArray, Arg, ArrayValue, Call, Outputs};
 use crate::{
@@ -52,7 +52,7 @@ impl Call<'_, '_> {
     }
 }
 
-/// Copies an array to the host, with elements of a type of [`dynamic`](crate::element::dynamic).
+/// Copies an array to the host, with elements of a type of `element::dynamic`.
 pub fn to_elements<B: Arrays, T: Element>(b: &B, op: &'static str, x: &AnyArray<T>) -> Result<HostArray<T>> {
     let (shape, elements) = elements(b, op, ArrayValue::of(x.value()))?;
     let elements = collected(op, elements.into_iter().map(|x| x.cast::<T>()))?;
@@ -75,7 +75,7 @@ fn elements<B: Arrays>(b: &B, op: &'static str, x: ArrayValue) -> Result<(Vec<us
     })
 }
 
-/// Makes an array from elements of a type of [`dynamic`](crate::element::dynamic).
+/// Makes an array from elements of a type of `element::dynamic`.
 pub fn of_elements<B: Arrays, T: Element>(b: &B, op: &'static str, x: &HostArray<T>) -> Result<AnyArray<T>> {
     let elements = collected(op, x.iter().map(|x| x.to_raw()))?;
     AnyArray::of_value(op, value_of(b, op, x.shape(), T::dtype(), elements)?)
@@ -96,7 +96,7 @@ fn value_of<B: Arrays>(
     })
 }
 
-/// Converts the result of a loop over host memory to an array of a type of [`dynamic`](crate::element::dynamic).
+/// Converts the result of a loop over host memory to an array of a type of `element::dynamic`.
 pub fn of_raw<B: Arrays, T: Element>(b: &B, x: RawArray) -> Result<AnyArray<T>> {
     let value = dispatch!(x.dtype(), U => {
         let x = b.of_loop::<U>(typed(Ok(x))?)?;

@@ -24,7 +24,7 @@ pub trait Single: Copy + Send + Sync + Valued {
     /// otherwise for a scalar.
     type With<U: Element>: Single<DType = U>;
 
-    /// Returns the value without the wrapper [`Scalar`].
+    /// Returns the value without the wrapper `Scalar`.
     fn value(self) -> Self::DType;
 
     /// Wraps the result of an op as a subexpression: an array if this subexpression is an array, and otherwise a

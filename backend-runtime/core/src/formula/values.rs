@@ -4,6 +4,7 @@ use crate::Complex;
 
 /// The value of a scalar leaf. If the other operand of an op is an array, the scalar converts to the array's dtype by
 /// the rules for scalar operands: for example, an `f64` converts to any float dtype.
+#[doc(hidden)] // only generated code names it, and its page would be very long
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<T>(pub T);
 
