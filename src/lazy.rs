@@ -404,6 +404,16 @@ impl<C: Typed<Out: Single>, L> Lazy<C, L> {
         Lazy { tree, leaves: ((self.leaves, x1.leaves), x2.leaves) }
     }
 
+    /// The same as `r#where`, whose name is a keyword of Rust.
+    #[inline(always)]
+    pub fn where_<Y: Term, Z: Term>(self, x1: Y, x2: Z) -> Chosen<C, L, Y, Z>
+    where
+        ChoiceOf<C, Y, Z>: Operands<ChoiceKinds>,
+        ops::r#where: EachOf<<ChoiceOf<C, Y, Z> as Operands<ChoiceKinds>>::DTypes>,
+    {
+        self.r#where(x1, x2)
+    }
+
     /// The op [`astype`](ops::astype): converts the elements to another dtype, as in `lazy(&x).astype::<f64>()`.
     #[inline(always)]
     pub fn astype<U: Element>(self) -> One<crate::__each::astype<U>, C, L>

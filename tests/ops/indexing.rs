@@ -2,10 +2,12 @@
 //! another backend.
 
 use backends::{
-    Error, Result,
+    Error, Result, functions,
     grad::{Diff, Var, vjp},
+    lazy,
     prelude::*,
     runtime::available,
+    scoped,
 };
 
 /// In generic code, index lists need no type annotations.
@@ -35,6 +37,18 @@ fn everywhere<B: Backend>(b: &B) {
     let list = ix![..., &rows];
     assert_eq!(b.shape(&b.get(&x, list).unwrap()), [2, 2]);
     assert_eq!(b.shape(&b.get(&x, &list[..1]).unwrap()), [2, 3]);
+
+    // `where`, by the name that is not a keyword
+    let (is_large, expected) = (b.greater(&x, 2).unwrap(), ndarray::arr2(&[[0, 0, 3], [4, 5, 6]]).into_dyn());
+    assert_eq!(b.to_ndarray(&b.where_(&is_large, &x, 0).unwrap()).unwrap(), expected);
+    assert_eq!(b.to_ndarray(&b.r#where(&is_large, &x, 0).unwrap()).unwrap(), expected);
+    assert_eq!(b.to_ndarray(&b.where_(b.less_equal(&x, 2).unwrap(), 0, &x).unwrap()).unwrap(), expected);
+    assert_eq!(b.to_ndarray(&lazy(&x).greater(2).where_(&x, 0).eval(b).unwrap()).unwrap(), expected);
+    let mut y = b.zeros::<i32>([2, 3]).unwrap();
+    b.out(&mut y).where_(&is_large, &x, 0).unwrap();
+    assert_eq!(b.to_ndarray(&y).unwrap(), expected);
+    let refused = b.where_(&is_large, b.zeros::<i32>([4]).unwrap(), 0).unwrap_err().to_string();
+    assert!(refused.contains("where") && refused.contains("[4]"), "{refused}");
 }
 
 /// A change of an array is not visible through any other handle: a clone, a view, a broadcast array, or the array on
@@ -194,4 +208,13 @@ fn on_a_backend_chosen_at_run_time() {
         let i = other.asarray([0_i64]).unwrap();
         assert!(matches!(b.get(&x, ix![&i]), Err(Error::Backend { op: "get", .. })));
     }
+}
+
+#[test]
+fn the_function_for_where_has_a_name_that_is_not_a_keyword() -> Result<()> {
+    let b = AnyBackend::from(Numpyish::new());
+    let x = b.asarray([1.0, -2.0])?;
+    let y: Result<AnyArray<f64>> = scoped(b.clone(), || functions::where_(functions::greater(&x, 0.0)?, &x, 0.0));
+    assert_eq!(b.item(b.sum(y?, ..)?)?, 1.0);
+    Ok(())
 }

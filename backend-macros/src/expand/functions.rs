@@ -47,17 +47,23 @@ impl Expand<'_> {
             false => format!("{} See the op [`{}`]({items}::{}).", op.summary, op.name, op.name),
             true => format!("Like [`{}`]({}), with options.", op.name, op.name),
         };
-        let given = op.positional().map(|p| id(&p.name));
+        let given: Vec<Ident> = op.positional().map(|p| id(&p.name)).collect();
         let options = with.then(|| hidden("options"));
-        let second = op.second.as_ref().map(|_| quote!(U,));
+        let second_dtype = op.second.as_ref().map(|_| quote!(U,));
         let markers = signature::inferred(op);
+        let second = after_keyword(op).filter(|_| !with).map(|second| {
+            let (function, signature) = (id(&op.name), renamed_to(&second, signature.clone()));
+            let doc = format!("The same as `r#{}`, whose name is a keyword of Rust.", op.name);
+            quote!(#[doc = #doc] #[inline] #[track_caller] pub #signature { #function(#(#given),*) })
+        });
         quote! {
             #[doc = #doc]
             #[inline]
             #[track_caller]
             pub #signature {
-                #root::current()?.#method::<#second T #markers>(#(#given,)* #options)
+                #root::current()?.#method::<#second_dtype T #markers>(#(#given,)* #options)
             }
+            #second
         }
     }
 }

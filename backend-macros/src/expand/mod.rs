@@ -65,6 +65,18 @@ pub fn id(name: &str) -> Ident {
     make(name, Span::call_site())
 }
 
+/// The second name of the methods of a row that is named after a keyword: `where_` for `where`. Calls by this name need
+/// no `r#`.
+fn after_keyword(op: &Op) -> Option<Ident> {
+    KEYWORDS.contains(&op.name.as_str()).then(|| format_ident!("{}_", op.name))
+}
+
+/// Gives another name to the function of a signature, which begins with `fn NAME`.
+fn renamed_to(name: &Ident, signature: TokenStream) -> TokenStream {
+    let rest = signature.into_iter().skip(2);
+    quote!(fn #name #(#rest)*)
+}
+
 /// Makes the identifier of a variable in generated code. By its hygiene, no name in a table can refer to this
 /// variable or shadow it.
 fn hidden(name: &str) -> Ident {

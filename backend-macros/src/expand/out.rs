@@ -83,15 +83,20 @@ impl Expand<'_> {
                 pub fn #name<#lifetime #dtype #(#markers),*>(self, #(#params,)* #options) -> #rt::Result<()> #of_result { #body }
             }
         };
+        let given: Vec<Ident> = op.positional().map(|p| id(&p.name)).collect();
+        let second = after_keyword(op).map(|second| {
+            let doc = format!("The same as `r#{}`, whose name is a keyword of Rust.", op.name);
+            method(&second, &doc, None, &quote!(self.#name(#(#given),*)))
+        });
         if !op.has_options() {
-            return method(&name, &doc, None, &computed);
+            let plain = method(&name, &doc, None, &computed);
+            return quote!(#plain #second);
         }
         let (twin, path, options) = (format_ident!("{}_with", op.name), self.options_path(op), hidden("options"));
-        let given = op.positional().map(|p| id(&p.name));
         let plain = method(&name, &doc, None, &quote!(self.#twin(#(#given,)* #path::new())));
         let doc = format!("Like [`Out::{}`](crate::Out::{}), with options.", op.name, op.name);
         let twin = method(&twin, &doc, Some(quote!(#options: #path)), &computed);
-        quote!(#plain #twin)
+        quote!(#plain #twin #second)
     }
 
     /// Generates the body for a row that is a scalar expression. It computes the expression, and overwrites the

@@ -19,8 +19,13 @@ impl Expand<'_> {
         });
         let attributes = quote!(#[doc = #doc] #(#[doc(alias = #alias)])* #[track_caller]);
         let (many, many_with_options) = (many_arguments(1 + given.len()), many_arguments(2 + given.len()));
+        let second = after_keyword(op).map(|second| {
+            let (method, signature) = (id(name), renamed_to(&second, signature.clone()));
+            let doc = format!("The same as `r#{name}`, whose name is a keyword of Rust.");
+            quote!(#[doc = #doc] #[inline] #[track_caller] #many #signature { self.#method(#(#given),*) })
+        });
         if !op.has_options() {
-            return quote!(#attributes #many #signature #unsupported);
+            return quote!(#attributes #many #signature #unsupported #second);
         }
         let (twin, defaults) = (format_ident!("{}_with", op.name), self.options_path(op));
         let twin_signature = self.signature(op, true);
@@ -35,6 +40,7 @@ impl Expand<'_> {
             #[track_caller]
             #many_with_options
             #twin_signature #unsupported
+            #second
         }
     }
 }
