@@ -404,7 +404,7 @@ impl<C: Typed<Out: Single>, L> Lazy<C, L> {
         Lazy { tree, leaves: ((self.leaves, x1.leaves), x2.leaves) }
     }
 
-    /// The same as `r#where`, whose name is a keyword of Rust.
+    /// Calls `r#where`. Unlike `where`, this name is not a keyword of Rust.
     #[inline(always)]
     pub fn where_<Y: Term, Z: Term>(self, x1: Y, x2: Z) -> Chosen<C, L, Y, Z>
     where

@@ -51,9 +51,8 @@ impl Expand<'_> {
         let options = with.then(|| hidden("options"));
         let second_dtype = op.second.as_ref().map(|_| quote!(U,));
         let markers = signature::inferred(op);
-        let second = after_keyword(op).filter(|_| !with).map(|second| {
+        let second = after_keyword(op).filter(|_| !with).map(|(second, doc)| {
             let (function, signature) = (id(&op.name), renamed_to(&second, signature.clone()));
-            let doc = format!("The same as `r#{}`, whose name is a keyword of Rust.", op.name);
             quote!(#[doc = #doc] #[inline] #[track_caller] pub #signature { #function(#(#given),*) })
         });
         quote! {

@@ -66,9 +66,11 @@ pub fn id(name: &str) -> Ident {
 }
 
 /// The second name of the methods of a row that is named after a keyword: `where_` for `where`. Calls by this name need
-/// no `r#`.
-fn after_keyword(op: &Op) -> Option<Ident> {
-    KEYWORDS.contains(&op.name.as_str()).then(|| format_ident!("{}_", op.name))
+/// no `r#`. Returns the name and its documentation.
+fn after_keyword(op: &Op) -> Option<(Ident, String)> {
+    let name = &op.name;
+    let doc = || format!("Calls `r#{name}`. Unlike `{name}`, this name is not a keyword of Rust.");
+    KEYWORDS.contains(&name.as_str()).then(|| (format_ident!("{name}_"), doc()))
 }
 
 /// Gives another name to the function of a signature, which begins with `fn NAME`.

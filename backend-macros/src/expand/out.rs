@@ -84,10 +84,8 @@ impl Expand<'_> {
             }
         };
         let given: Vec<Ident> = op.positional().map(|p| id(&p.name)).collect();
-        let second = after_keyword(op).map(|second| {
-            let doc = format!("The same as `r#{}`, whose name is a keyword of Rust.", op.name);
-            method(&second, &doc, None, &quote!(self.#name(#(#given),*)))
-        });
+        let second =
+            after_keyword(op).map(|(second, doc)| method(&second, &doc, None, &quote!(self.#name(#(#given),*))));
         if !op.has_options() {
             let plain = method(&name, &doc, None, &computed);
             return quote!(#plain #second);

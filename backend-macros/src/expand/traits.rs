@@ -19,9 +19,8 @@ impl Expand<'_> {
         });
         let attributes = quote!(#[doc = #doc] #(#[doc(alias = #alias)])* #[track_caller]);
         let (many, many_with_options) = (many_arguments(1 + given.len()), many_arguments(2 + given.len()));
-        let second = after_keyword(op).map(|second| {
+        let second = after_keyword(op).map(|(second, doc)| {
             let (method, signature) = (id(name), renamed_to(&second, signature.clone()));
-            let doc = format!("The same as `r#{name}`, whose name is a keyword of Rust.");
             quote!(#[doc = #doc] #[inline] #[track_caller] #many #signature { self.#method(#(#given),*) })
         });
         if !op.has_options() {
