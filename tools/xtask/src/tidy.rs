@@ -4,7 +4,10 @@ use crate::{
     run::{cargo, root},
     table,
 };
-use op_table::model::{Gradient, Map, Op};
+use op_table::{
+    model::{Gradient, Map, Op},
+    names::KEYWORDS,
+};
 use std::{collections::BTreeSet, fs, process::Command};
 
 /// Maximum number of lines of a file. Files in `MAY_BE_LONG` (tables, data and generated files) may be longer.
@@ -146,7 +149,8 @@ fn the_porting_guide_names_ops_that_exist() {
     for name in named {
         let method = ["(", "<"].iter().any(|next| arrays.contains(&format!("fn {name}{next}")));
         // `where_` is the second name of `where`, a keyword
-        let op = name.trim_end_matches("_with").trim_end_matches('_');
+        let name = name.trim_end_matches("_with");
+        let op = name.strip_suffix('_').filter(|keyword| KEYWORDS.contains(keyword)).unwrap_or(name);
         assert!(method || table.op(op).is_some(), "there is no op `{name}`");
     }
 }
