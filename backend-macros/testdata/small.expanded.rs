@@ -504,10 +504,10 @@ impl Elementwise for crate::AnyBackend {
                     >(
                         ops::add::ROW,
                         &ops::add {},
-                        [
-                            crate::runtime::entry::operand_view(&x1),
-                            crate::runtime::entry::operand_view(&x2),
-                        ],
+                        || Some([
+                            crate::runtime::entry::operand_view(&x1)?,
+                            crate::runtime::entry::operand_view(&x2)?,
+                        ]),
                     )
                 {
                     return crate::runtime::located(
@@ -579,7 +579,7 @@ impl Elementwise for crate::AnyBackend {
                     >(
                         ops::leaky::ROW,
                         &ops::leaky { slope },
-                        [crate::runtime::entry::array_view(&x)],
+                        || Some([crate::runtime::entry::array_view(&x)?]),
                     )
                 {
                     return crate::runtime::located(

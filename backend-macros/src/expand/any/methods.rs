@@ -119,7 +119,7 @@ impl Expand<'_> {
                 && let Some(result) = #rt::entry::run_loop::<#count, _, T, #result>(
                     #item::ROW,
                     &#scalar { #(#fields),* },
-                    [#(#rt::entry::#views),*],
+                    || Some([#(#rt::entry::#views?),*]),
                 )
             {
                 return #rt::located(result, (::core::file!(), ::core::line!()));

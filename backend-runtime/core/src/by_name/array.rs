@@ -7,7 +7,10 @@ use crate::{
     numpyish::{Numpyish, entry::AnyNdArray},
     wrap::AnyTyped,
 };
-use std::{any::Any, fmt};
+use std::{
+    any::{Any, TypeId},
+    fmt,
+};
 
 macro_rules! dyn_array {
     ($($variant:ident: $t:ty),* $(,)?) => {
@@ -54,12 +57,23 @@ macro_rules! dyn_array {
                 match self { $(DynArray::$variant(x) => Box::new(x),)* }
             }
 
-            fn as_any(&self) -> &dyn Any {
-                match self { $(DynArray::$variant(x) => x,)* }
+            /// Returns the array if `T` is its dtype, and otherwise `None`.
+            #[inline]
+            pub fn get<T: Element>(&self) -> Option<&B::Array<T>> {
+                // the compiler knows `T`, so it keeps one of the arms
+                match self {
+                    $(DynArray::$variant(x) if is::<T, $t>() => (x as &dyn Any).downcast_ref(),)*
+                    _ => None,
+                }
             }
 
-            fn as_any_mut(&mut self) -> &mut dyn Any {
-                match self { $(DynArray::$variant(x) => x,)* }
+            /// Returns the array exclusively if `T` is its dtype, and otherwise `None`.
+            #[inline]
+            pub(crate) fn get_mut<T: Element>(&mut self) -> Option<&mut B::Array<T>> {
+                match self {
+                    $(DynArray::$variant(x) if is::<T, $t>() => (x as &mut dyn Any).downcast_mut(),)*
+                    _ => None,
+                }
             }
 
             /// Returns the array if `T` is its dtype, and otherwise `None`.
@@ -95,6 +109,12 @@ dyn_array! {
     Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Complex64: Complex<f32>, Complex128: Complex<f64>,
 }
 
+/// Returns whether `T` and `U` are the same type.
+#[inline(always)]
+fn is<T: 'static, U: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<U>()
+}
+
 /// Takes the array out of `slot`, which must be an `Option<A>`.
 fn take<A: 'static>(slot: &mut dyn Any) -> A {
     slot.downcast_mut::<Option<A>>().and_then(Option::take).expect("a dtype has one type of arrays")
@@ -106,16 +126,6 @@ fn retyped<B: Arrays, T: Element, U: Element>(x: B::Array<T>) -> B::Array<U> {
 }
 
 impl<B: Arrays> DynArray<B> {
-    /// Returns the array if `T` is its dtype, and otherwise `None`.
-    pub fn get<T: Element>(&self) -> Option<&B::Array<T>> {
-        self.as_any().downcast_ref()
-    }
-
-    /// Returns the array exclusively if `T` is its dtype, and otherwise `None`.
-    pub(crate) fn get_mut<T: Element>(&mut self) -> Option<&mut B::Array<T>> {
-        self.as_any_mut().downcast_mut()
-    }
-
     /// Returns the bytes of the elements in C order, like [`Arrays::to_bytes`].
     pub fn to_bytes(&self, b: &B) -> Result<Vec<u8>> {
         dispatch!(self.dtype(), T => match self.get::<T>() {

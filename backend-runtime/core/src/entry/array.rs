@@ -2,7 +2,7 @@
 
 use super::{ArrayMut, ArrayRef, ArrayValue};
 use crate::{
-    ArrayAttributes, Arrays, DynArray, Element, Error, HostArray, Index, Indices, Operand, Result,
+    ArrayAttributes, Arrays, Element, Error, HostArray, Index, Indices, Operand, Result,
     numpyish::{Numpyish, raw::HostView},
 };
 use std::{borrow::Cow, fmt, marker::PhantomData};
@@ -199,7 +199,7 @@ impl AnyLibrary for Numpyish {
 
     #[inline]
     fn into_value<T: Element>(x: Self::Array<T>) -> ArrayValue {
-        ArrayValue::Numpyish(DynArray::of::<T>(x))
+        ArrayValue::Numpyish(T::numpyish_dynamic(x))
     }
 }
 

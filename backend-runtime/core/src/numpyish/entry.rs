@@ -29,11 +29,11 @@ pub trait AnyNdArray: Changeable {
 
 impl<T: Element> AnyNdArray for NdArray<T> {
     fn handle(&self) -> DynArray<Numpyish> {
-        DynArray::of::<T>(self.clone())
+        T::numpyish_dynamic(self.clone())
     }
 
     fn changed(&self, change: Change) -> DynArray<Numpyish> {
-        DynArray::of::<T>(T::numpyish_changed(self, change))
+        T::numpyish_dynamic(T::numpyish_changed(self, change))
     }
 
     fn is_alone(&mut self) -> bool {
@@ -92,7 +92,7 @@ impl Library for Numpyish {
 impl ToValue for RawArray {
     fn to_value(self, _: &Call<'_, '_>) -> Result<ArrayValue> {
         let dtype = self.dtype();
-        dispatch!(dtype, T => Ok(ArrayValue::Numpyish(DynArray::of::<T>(T::numpyish_typed(self)))))
+        dispatch!(dtype, T => Ok(ArrayValue::Numpyish(T::numpyish_dynamic(T::numpyish_typed(self)))))
     }
 }
 
@@ -174,7 +174,7 @@ unsafe fn applied(
         // SAFETY: the caller guarantees that the kernel belongs to the op; it also belongs to these dtypes. `T` is the
         // dtype of its result.
         let result = unsafe { T::numpyish_run(kernel, op, operands, At::default())? };
-        Ok(Outputs::One(ArrayValue::Numpyish(DynArray::of::<T>(result))))
+        Ok(Outputs::One(ArrayValue::Numpyish(T::numpyish_dynamic(result))))
     })
 }
 

@@ -233,6 +233,12 @@ unsafe fn alike_into(
 /// new memory, which is allocated quickly and is already in the cache.
 pub const REUSED: usize = 1 << 17;
 
+/// Returns whether `len` elements of `size` bytes each are so large that a result may overwrite them.
+#[inline]
+pub fn is_reused(len: usize, size: usize) -> bool {
+    len.saturating_mul(size) >= REUSED
+}
+
 /// Like [`run`], but writes the result to the existing array `out`, which may be one of the operands. `out` must have
 /// the shape of the result and the layout that a new result would have; otherwise returns false and changes nothing.
 ///

@@ -2,7 +2,7 @@
 //! compiled once per dtype, in this crate.
 
 use super::{
-    NdArray,
+    NdArray, Numpyish,
     buffer::Buffer,
     copy,
     kernel::Kernel,
@@ -10,7 +10,7 @@ use super::{
     run,
 };
 use crate::{
-    At, Complex, Element, HostArray, Result, bf16, f16,
+    At, Complex, DynArray, Element, HostArray, Result, bf16, f16,
     raw::{Argument, Finish},
     rules,
 };
@@ -175,6 +175,9 @@ pub trait Typed: Sized {
     /// If the raw array has another dtype.
     fn numpyish_typed(array: RawArray) -> HostArray<Self>;
 
+    /// Wraps an array of this element type as an array whose dtype is a value.
+    fn numpyish_dynamic(x: HostArray<Self>) -> DynArray<Numpyish>;
+
     /// Applies a change to an array. The result is a view of the same memory, or has new memory.
     ///
     /// # Panics
@@ -210,6 +213,10 @@ impl<T: NoNdArray> Typed for T {
         no_ndarray()
     }
 
+    fn numpyish_dynamic(_: HostArray<T>) -> DynArray<Numpyish> {
+        no_ndarray()
+    }
+
     fn numpyish_changed(_: &HostArray<T>, _: Change) -> HostArray<T> {
         no_ndarray()
     }
@@ -228,10 +235,15 @@ impl<T: NoNdArray> Typed for T {
 }
 
 macro_rules! typed {
-    ($($t:ty),*) => {$(
+    ($($variant:ident: $t:ty),* $(,)?) => {$(
         impl Typed for $t {
             fn numpyish_typed(array: RawArray) -> HostArray<$t> {
                 into_ndarray(array)
+            }
+
+            #[inline]
+            fn numpyish_dynamic(x: HostArray<$t>) -> DynArray<Numpyish> {
+                DynArray::$variant(x)
             }
 
             fn numpyish_changed(x: &HostArray<$t>, change: Change) -> HostArray<$t> {
@@ -261,7 +273,10 @@ macro_rules! typed {
         }
     )*};
 }
-typed!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>);
+typed! {
+    Bool: bool, Int8: i8, Int16: i16, Int32: i32, Int64: i64, UInt8: u8, UInt16: u16, UInt32: u32, UInt64: u64,
+    Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Complex64: Complex<f32>, Complex128: Complex<f64>,
+}
 
 fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
     let (buffer, shape, strides) = array.into_parts();
@@ -277,7 +292,7 @@ fn into_ndarray<T: Element>(array: RawArray) -> NdArray<T> {
 }
 
 fn is_alone<T: Element>(x: &mut NdArray<T>) -> bool {
-    let alone = x.len().saturating_mul(size_of::<T>()) >= run::REUSED && x.is_unique();
+    let alone = run::is_reused(x.len(), size_of::<T>()) && x.is_unique();
     // another thread may have read the memory before it dropped its handle; the fence orders these reads before later
     // writes
     fence(Ordering::Acquire);
