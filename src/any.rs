@@ -161,6 +161,11 @@ impl Arrays for AnyBackend {
         on!(self, |b, L| b.host_view(x.downcast_ref::<L>()?), |b| b.host_view(x))
     }
 
+    // backends around another backend get the op `roll`
+    fn reads_rolled(&self) -> bool {
+        on!(self, |b| b.reads_rolled())
+    }
+
     fn is_alone<T: Element>(&self, x: &mut AnyArray<T>) -> bool {
         on!(self, |b, L| x.get_mut::<L>("is_alone").is_ok_and(|x| b.is_alone(x)), |b| crate::runtime::Wrap::within(
             &**b

@@ -15,7 +15,7 @@ use crate::{
 use std::{fmt, marker::PhantomData, ops as rust};
 
 #[doc(hidden)]
-pub use crate::indexed::indexed;
+pub use crate::{indexed::indexed, rolled::rolled};
 
 /// A formula that has not been computed yet. Operators and the methods below extend it, and [`eval`](Lazy::eval) runs
 /// it.

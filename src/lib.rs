@@ -128,6 +128,7 @@ pub mod random;
 mod record;
 #[doc(hidden)]
 pub mod reduction;
+mod rolled;
 mod script;
 #[doc(hidden)]
 pub mod segments;

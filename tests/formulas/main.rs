@@ -8,4 +8,5 @@ mod complex;
 mod gradients;
 mod lazy;
 mod numbers;
+mod rolled;
 mod written;

@@ -278,6 +278,10 @@ impl Expand<'_> {
                     }
                 }
 
+                fn reads_rolled(&self) -> bool {
+                    match self { #(#any_name::#variant(b) => #rt::Arrays::reads_rolled(b),)* }
+                }
+
                 fn is_alone<T: #rt::Element>(&self, x: &mut #any_array<T>) -> bool {
                     match (self, x) {
                         #((#any_name::#variant(b), #any_array::#variant(x)) => #rt::Arrays::is_alone(b, x),)*

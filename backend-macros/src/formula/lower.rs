@@ -35,6 +35,8 @@ pub fn lower(backend: &TokenStream, whole: &Whole, rows: &Rows, written: String)
         code: TokenStream::new(),
         count: 0,
         overwritten: None,
+        rolled: Vec::new(),
+        rolls_in_place: true,
     };
     let value = match whole {
         Whole::Value(formula) => steps.value(formula)?,
@@ -87,6 +89,20 @@ struct Steps<'a> {
     count: usize,
     /// The variable whose memory the result of the current pass may overwrite.
     overwritten: Option<Overwritten>,
+    /// The arrays that the formula reads rolled.
+    rolled: Vec<Rolled>,
+    /// True if the loop of the current formula can read arrays rolled, without a copy.
+    rolls_in_place: bool,
+}
+
+/// A call of `roll` in a formula. The formula reads the elements at shifted indices, if the backend can do so.
+struct Rolled {
+    /// The variable of the array with its shifts.
+    value: Ident,
+    /// The variable of the array, a leaf of the formula.
+    leaf: Ident,
+    /// The text of the array in the formula, if it is a variable of the user.
+    source: Option<String>,
 }
 
 /// A variable whose memory the result of a pass may overwrite.
@@ -163,20 +179,32 @@ impl Steps<'_> {
         let text = self.text(formula);
         let fitted = self.fit(formula)?;
         let names = [place.to_string(), target.place.to_string()];
+        let rolled = self.rolled_in(&fitted.formula);
+        if rolled.iter().any(|&i| self.rolled[i].source.as_ref().is_some_and(|source| names.contains(source))) {
+            // the loop would read elements that it has already overwritten
+            let value = new(self.pass(&fitted.formula, &text)?);
+            return Ok(quote!(::core::option::Option::Some(#value)));
+        }
         self.overwritten = Some(Overwritten { names, place: place.clone(), leaf: TokenStream::new() });
         let mut pass = Pass::default();
+        let shifts = self.shifts(&rolled, &mut pass);
         let tree = self.tree(&fitted.formula, &mut pass)?;
         let tree = quote!(#path::named(#text, #tree));
         let leaf = self.overwritten.take().map(|overwritten| overwritten.leaf);
         let (leaves, at) = (pass.list(), formula.span());
         self.code.extend(quote_spanned!(here(at) => let __alone = __b.is_alone(&mut #place); #leaf));
         let value = new(quote!(value));
+        let (over, fresh) = match &shifts {
+            None => (quote!(__b.formula_over(&#tree, &#leaves, &#place)), quote!(__b.formula(&#tree, &#leaves))),
+            Some(shifts) => (
+                quote!(#path::rolled_over(__b, &#tree, &#leaves, #shifts, &#place)),
+                quote!(#path::rolled(__b, &#tree, &#leaves, #shifts)),
+            ),
+        };
         Ok(quote_spanned! { here(at) =>
             // SAFETY: `__alone` is read after all code that could clone the handle; if `__alone` is true, no other
             // handle shares the memory.
-            match if __alone { unsafe { __b.formula_over(&#tree, &#leaves, &#place)? } } else {
-                ::core::option::Option::Some(__b.formula(&#tree, &#leaves)?)
-            } {
+            match if __alone { unsafe { #over? } } else { ::core::option::Option::Some(#fresh?) } {
                 ::core::option::Option::Some(value) => ::core::option::Option::Some(#value),
                 ::core::option::Option::None => ::core::option::Option::None,
             }
@@ -195,13 +223,36 @@ impl Steps<'_> {
     /// Generates an expression that computes a formula in one pass over memory.
     fn pass(&mut self, formula: &Formula, text: &str) -> Result<TokenStream> {
         let mut pass = Pass::default();
+        let shifts = self.shifts(&self.rolled_in(formula), &mut pass);
         let tree = self.tree(formula, &mut pass)?;
         let (leaves, path, at) = (pass.list(), self.formula_path(), formula.span());
-        Ok(quote_spanned!(here(at) => __b.formula(&#path::named(#text, #tree), &#leaves)?))
+        let tree = quote!(&#path::named(#text, #tree));
+        Ok(match shifts {
+            None => quote_spanned!(here(at) => __b.formula(#tree, &#leaves)?),
+            Some(shifts) => quote_spanned!(here(at) => #path::rolled(__b, #tree, &#leaves, #shifts)?),
+        })
+    }
+
+    /// The indices of the rolled arrays that a formula reads.
+    fn rolled_in(&self, formula: &Formula) -> Vec<usize> {
+        (0..self.rolled.len()).filter(|&i| reads(formula, &self.rolled[i].leaf)).collect()
+    }
+
+    /// Makes rolled arrays the first leaves of a pass. Returns the list of their shifts; `None` if there are none.
+    fn shifts(&mut self, rolled: &[usize], pass: &mut Pass) -> Option<TokenStream> {
+        for &i in rolled {
+            let leaf = self.rolled[i].leaf.clone();
+            self.leaf(leaf.to_string(), &quote!(#leaf), leaf.span(), pass);
+        }
+        let values = rolled.iter().map(|&i| &self.rolled[i].value);
+        (!rolled.is_empty()).then(|| quote!(&[#(#values.shifts()),*]))
     }
 
     /// Generates an expression that computes a subexpression in one pass. The subexpression may also be a number.
     fn part_of_pass(&mut self, formula: &Formula) -> Result<TokenStream> {
+        if !self.rolled_in(formula).is_empty() {
+            return self.pass(formula, &print(formula));
+        }
         let mut pass = Pass::default();
         let tree = self.tree(formula, &mut pass)?;
         let (leaves, path, at, text) = (pass.list(), self.formula_path(), formula.span(), print(formula));
@@ -251,10 +302,36 @@ impl Steps<'_> {
                 })
             }
             other => {
-                let (variable, at) = (self.computed(other)?, other.span());
-                Ok(Fitted::variable(&variable, at))
+                let variable = match self.roll(other)? {
+                    Some(variable) => variable,
+                    None => self.computed(other)?,
+                };
+                Ok(Fitted::variable(&variable, other.span()))
             }
         }
+    }
+
+    /// Adds a step that makes a rolled array a leaf, without a copy if the backend can read it in place. Returns the
+    /// variable of the leaf; `None` if the formula is no call of the op `roll`, or if the loop cannot read rolled
+    /// arrays.
+    fn roll(&mut self, formula: &Formula) -> Result<Option<Ident>> {
+        let Formula::Call(name, arguments, _) = formula else { return Ok(None) };
+        let is_base = self.row(name)?.path.to_string() == self.root.to_string();
+        let [Argument::Formula(x), Argument::Rust(shift), Argument::Rust(axis)] = &arguments[..] else {
+            return Ok(None);
+        };
+        if name != "roll" || !is_base || !self.rolls_in_place {
+            return Ok(None);
+        }
+        let source = if let Formula::Leaf(rust, _) = x { Some(rust.to_string()) } else { None };
+        let array = self.argument(&Parameter::Array, x)?;
+        let (value, leaf, root) = (self.variable(), self.variable(), &self.root);
+        self.code.extend(quote_spanned! { here(name.span()) =>
+            let #value = #root::lazy::rolled(__b, #array, #shift, #axis)?;
+            let #leaf = #value.array();
+        });
+        self.rolled.push(Rolled { value, leaf: leaf.clone(), source });
+        Ok(Some(leaf))
     }
 
     /// Adds a step that computes the array of a formula. Returns the variable in which the array is stored.
@@ -454,7 +531,9 @@ impl Steps<'_> {
             fields.push(quote!(#option: __options.#option));
         }
         let within = reduced(text, &name.to_string()).map_or_else(|| print(formula), String::from);
+        let rolls_in_place = std::mem::replace(&mut self.rolls_in_place, false);
         let fitted = self.fit(formula)?;
+        self.rolls_in_place = rolls_in_place;
         let mut pass = Pass::default();
         let tree = self.tree(&fitted.formula, &mut pass)?;
         let (leaves, path, ops, at) = (pass.list(), &row.path, &row.ops, name.span());
@@ -552,6 +631,17 @@ impl Steps<'_> {
                 }
             }
         })
+    }
+}
+
+/// Returns whether a formula reads a variable.
+fn reads(formula: &Formula, variable: &Ident) -> bool {
+    match formula {
+        Formula::Leaf(rust, _) => variable == &rust.to_string(),
+        Formula::Call(_, arguments, _) => {
+            arguments.iter().any(|argument| matches!(argument, Argument::Formula(x) if reads(x, variable)))
+        }
+        Formula::Number(..) | Formula::Index(..) => false,
     }
 }
 

@@ -184,6 +184,14 @@ pub trait Arrays: Clone + Send + Sync + 'static {
         None
     }
 
+    /// Returns whether a formula may read an array of this backend at shifted indices in place of a rolled copy, if
+    /// [`Arrays::host_view`] returns a view of the array.
+    #[doc(hidden)]
+    #[inline]
+    fn reads_rolled(&self) -> bool {
+        false
+    }
+
     /// True if the backend runs ops by their [entries](crate::entry).
     #[doc(hidden)]
     const HAS_ENTRIES: bool = false;

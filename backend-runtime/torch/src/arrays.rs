@@ -86,6 +86,10 @@ impl Arrays for Torch {
         if self.in_place { x.host_view() } else { None }
     }
 
+    fn reads_rolled(&self) -> bool {
+        self.in_place
+    }
+
     fn is_alone<T: Element>(&self, x: &mut TorchArray<T>) -> bool {
         x.is_alone()
     }

@@ -21,6 +21,7 @@ mod out;
 mod product;
 mod reduce;
 mod reduction;
+mod rolled;
 mod run;
 mod sides;
 mod text;
@@ -41,6 +42,7 @@ pub use out::{ErasedOperand, Input, Out};
 pub use product::factors;
 pub use reduce::{Reduce, axis_or_all, one_axis, reduce};
 pub use reduction::{Reduction, ReductionKind};
+pub use rolled::{Rolled, rolled, rolled_over, shifts};
 pub use run::{Precomputed, part, run, run_over, same_shape, whole};
 pub use sides::{Alone, Left, Lent, OnlyLeaf, Right};
 pub use text::{

@@ -5,6 +5,7 @@ use super::{
     NdArray,
     kernel::{Kernel, Loop, MAX_OPERANDS},
     raw::{HostView, RawArray, View},
+    rolled::{self, Shifts},
     run,
     simd::SETS,
     source::{Fused, Source},
@@ -54,6 +55,40 @@ pub unsafe fn into<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>
     let op = Op::<L, E> { tree: *e, scalars };
     // SAFETY: the kernel belongs to this formula, and the caller guarantees the other conditions.
     unsafe { run::run_over(FormulaKernel::<L, E, T>::KERNEL, ptr::from_ref(&op).cast(), views.as_slice(), out.view()) }
+}
+
+/// Like [`over`], if some arrays are rolled. `shifts` has an entry for each array.
+///
+/// # Safety
+/// The conditions of [`over`] hold, and [`rolled::takes`] is true for each array that is rolled.
+#[inline]
+pub unsafe fn over_rolled<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+    e: &E,
+    scalars: L::Scalars,
+    views: &Views<'_>,
+    shifts: &[Shifts<'_>],
+) -> Result<NdArray<T>> {
+    let (op, kernel) = (Op::<L, E> { tree: *e, scalars }, FormulaKernel::<L, E, T>::KERNEL);
+    // SAFETY: the kernel belongs to this formula, and the caller guarantees the views.
+    unsafe { rolled::run(kernel, ptr::from_ref(&op).cast(), views.as_slice(), shifts).map(T::numpyish_typed) }
+}
+
+/// Like [`into`], if some arrays are rolled. Returns false, and writes nothing, if a rolled array shares the memory of
+/// `out`.
+///
+/// # Safety
+/// The conditions of [`into`] and of [`over_rolled`] hold.
+#[inline]
+pub unsafe fn into_rolled<L: Layout, E: Node<L::Elements> + Typed<Out = T>, T: Element>(
+    e: &E,
+    scalars: L::Scalars,
+    views: &Views<'_>,
+    shifts: &[Shifts<'_>],
+    out: HostView<'_, T>,
+) -> bool {
+    let (op, kernel) = (Op::<L, E> { tree: *e, scalars }, FormulaKernel::<L, E, T>::KERNEL);
+    // SAFETY: the kernel belongs to this formula, and the caller guarantees the other conditions.
+    unsafe { rolled::run_over(kernel, ptr::from_ref(&op).cast(), views.as_slice(), shifts, out.view()) }
 }
 
 /// Calls `of` with a `Source` that computes the elements of the formula when they are read.

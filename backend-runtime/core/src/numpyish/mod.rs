@@ -18,6 +18,7 @@ pub mod raw;
 pub mod reduction;
 pub mod region;
 pub mod repeats;
+pub mod rolled;
 #[cfg(target_arch = "x86_64")]
 mod roots;
 pub mod run;
@@ -158,6 +159,11 @@ impl Arrays for Numpyish {
     #[inline]
     fn host_view<'a, T: Element>(&self, x: &'a NdArray<T>) -> Option<raw::HostView<'a, T>> {
         Some(raw::HostView::of(x))
+    }
+
+    #[inline]
+    fn reads_rolled(&self) -> bool {
+        true
     }
 
     #[inline]
