@@ -177,8 +177,7 @@ impl<B: Backend, T: Precision> Tv<B, T> {
             }
             ascend(b, &mut dual, &ahead)?;
             project(b, &mut dual)?;
-            let mut next = expr!(b, image + data_step - step)?;
-            descend(b, &mut next, &dual, tau * self.weight)?;
+            let mut next = descended(b, &image, [&data_step, &step], &dual, tau * self.weight)?;
             constrain(b, &mut next, mask.as_ref(), positivity)?;
             if let Some(tol) = tol {
                 let change = self.change(&next, &image)?;
@@ -273,10 +272,26 @@ pub fn divergence<B: Backend, T: Precision>(b: &B, field: &[B::Array<T>]) -> Res
 fn descend<B: Backend, T: Precision>(b: &B, image: &mut B::Array<T>, field: &[B::Array<T>], by: f64) -> Result<()> {
     for (axis, component) in field.iter().enumerate() {
         // `roll` moves the last element, which is 0, to the beginning
-        let before = b.roll(component, 1, axis)?;
-        expr!(b, *image += by * (component - before))?;
+        expr!(b, *image += by * (component - roll(component, 1, axis)))?;
     }
     Ok(())
+}
+
+/// The image after a descent: `image + data - step`, plus the [`divergence`] of a field times a number. In two
+/// dimensions, one pass computes it.
+fn descended<B: Backend, T: Precision>(
+    b: &B,
+    image: &B::Array<T>,
+    [data, step]: [&B::Array<T>; 2],
+    field: &[B::Array<T>],
+    by: f64,
+) -> Result<B::Array<T>> {
+    if let [x, y] = field {
+        return expr!(b, image + data - step + by * (x - roll(x, 1, 0)) + by * (y - roll(y, 1, 1)));
+    }
+    let mut next = expr!(b, image + data - step)?;
+    descend(b, &mut next, field, by)?;
+    Ok(next)
 }
 
 /// Sets elements outside of the mask to 0, and negative elements if `positivity` is true.
@@ -315,8 +330,13 @@ fn ascend<B: Backend, T: Precision>(b: &B, dual: &mut [B::Array<T>], image: &B::
 
 /// Projects each vector of the field onto the unit ball: a vector longer than 1 gets length 1.
 fn project<B: Backend, T: Precision>(b: &B, field: &mut [B::Array<T>]) -> Result<()> {
-    let mut excess = squares(b, field)?;
-    expr!(b, excess = maximum(sqrt(excess), 1))?;
+    let excess = match field {
+        [x, y] => expr!(b, maximum(sqrt(square(x) + square(y)), 1))?,
+        _ => {
+            let squares = squares(b, field)?;
+            expr!(b, maximum(sqrt(squares), 1))?
+        }
+    };
     for component in field {
         expr!(b, *component /= excess)?;
     }
