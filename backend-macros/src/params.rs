@@ -59,6 +59,11 @@ pub fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
             quote!(#n: ::backends::grad::Params::<#b, _>::collect(&&self.#n, b, found, next)?)
         }
     });
+    let names = fields.named.iter().filter(|field| !is_constant(field)).map(|field| {
+        let n = &field.ident;
+        let name = n.as_ref().map(|n| n.to_string().trim_start_matches("r#").to_string());
+        quote!(::backends::grad::Params::<#b, _>::names(&&self.#n, &::backends::grad::joined(prefix, #name), names);)
+    });
     let map = fields.named.iter().map(|field| {
         let n = &field.ident;
         if is_constant(&field) {
@@ -79,6 +84,10 @@ pub fn derive(input: &DeriveInput) -> syn::Result<TokenStream> {
         {
             type Vars = #on_tape;
             type Grads = #here;
+
+            fn names(&self, prefix: &str, names: &mut ::std::vec::Vec<::std::string::String>) {
+                #(#names)*
+            }
 
             fn lift(&self, d: &::backends::grad::Diff<#b>) -> #on_tape {
                 #name { #(#lift),* }

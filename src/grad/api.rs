@@ -3,6 +3,7 @@
 use super::{
     forward::{Dual, Jvp},
     leaves::{ChangeArrays, MapArrays},
+    state::joined,
     tape::{Diff, Record, Var, boxed, unboxed},
 };
 use crate::{ArrayAttributes, Arrays, Backend, DTypeKind, Element, Elementwise, Error, Float, Real, Reduction, Result};
@@ -21,6 +22,10 @@ pub trait Params<B: Backend, K> {
 
     /// The gradients, in the structure of the inputs, with one array for each array of the inputs.
     type Grads;
+
+    /// Adds the names of the arrays to `names`, in order; see [`names`](super::names()).
+    #[doc(hidden)]
+    fn names(&self, prefix: &str, names: &mut Vec<String>);
 
     /// Records the inputs on the tape of `d`, the list of recorded ops.
     fn lift(&self, d: &Diff<B>) -> Self::Vars;
@@ -82,6 +87,10 @@ where
     type Vars = Var<B, A::DType>;
     type Grads = A;
 
+    fn names(&self, prefix: &str, names: &mut Vec<String>) {
+        names.push(if prefix.is_empty() { "array".into() } else { prefix.into() });
+    }
+
     fn lift(&self, d: &Diff<B>) -> Self::Vars {
         d.input::<A::DType>(A::clone(self))
     }
@@ -110,6 +119,10 @@ impl<B: Backend, K, P: Params<B, K>> Params<B, Many<K>> for Vec<P> {
     type Vars = Vec<P::Vars>;
     type Grads = Vec<P::Grads>;
 
+    fn names(&self, prefix: &str, names: &mut Vec<String>) {
+        self.iter().enumerate().for_each(|(i, p)| p.names(&joined(prefix, &i.to_string()), names));
+    }
+
     fn lift(&self, d: &Diff<B>) -> Self::Vars {
         self.iter().map(|p| p.lift(d)).collect()
     }
@@ -134,6 +147,10 @@ where
     type Vars = Vec<<&'a P as Params<B, K>>::Vars>;
     type Grads = Vec<<&'a P as Params<B, K>>::Grads>;
 
+    fn names(&self, prefix: &str, names: &mut Vec<String>) {
+        self.iter().enumerate().for_each(|(i, p)| p.names(&joined(prefix, &i.to_string()), names));
+    }
+
     fn lift(&self, d: &Diff<B>) -> Self::Vars {
         self.iter().map(|p| p.lift(d)).collect()
     }
@@ -156,6 +173,10 @@ macro_rules! tuples {
         impl<B: Backend, $($k, $p: Params<B, $k>),*> Params<B, ($($k,)*)> for ($($p,)*) {
             type Vars = ($($p::Vars,)*);
             type Grads = ($($p::Grads,)*);
+
+            fn names(&self, prefix: &str, names: &mut Vec<String>) {
+                $(self.$n.names(&joined(prefix, stringify!($n)), names);)*
+            }
 
             fn lift(&self, d: &Diff<B>) -> Self::Vars {
                 ($(self.$n.lift(d),)*)
@@ -181,6 +202,10 @@ macro_rules! tuples {
         {
             type Vars = ($(<&'a $p as Params<B, $k>>::Vars,)*);
             type Grads = ($(<&'a $p as Params<B, $k>>::Grads,)*);
+
+            fn names(&self, prefix: &str, names: &mut Vec<String>) {
+                $((&self.$n).names(&joined(prefix, stringify!($n)), names);)*
+            }
 
             fn lift(&self, d: &Diff<B>) -> Self::Vars {
                 ($((&self.$n).lift(d),)*)

@@ -31,6 +31,7 @@ pub(crate) mod indexing;
 mod leaves;
 #[doc(hidden)]
 pub mod rules;
+mod state;
 mod tape;
 
 #[doc(hidden)]
@@ -40,6 +41,9 @@ pub use backend_macros::Params;
 pub use custom::checkpoint;
 pub use forward::{Dual, Jvp};
 pub use leaves::{ChangeArrays, MapArrays};
+pub use state::{StateDict, load_state_dict, names, state_dict};
+#[doc(hidden)]
+pub use state::{joined, stored};
 pub use tape::{Diff, Var};
 
 /// Types for the generated methods of [`Diff`], and for the methods that users' op tables generate.

@@ -56,7 +56,7 @@ pub use parts::{NpyReader, NpyWriter};
 pub use program::{ProgramFiles, SavedProgram};
 pub use writer::NpzWriter;
 
-use backend_runtime::{Arrays, DType, Element, Value};
+use backend_runtime::{Arrays, DType, DynArray, Element, Value, numpyish::Numpyish};
 use ndarray::{ArrayD, Ix1, Ix2};
 use std::{
     collections::BTreeMap,
@@ -162,6 +162,32 @@ impl Npz {
     /// be passed to calls by name.
     pub fn value<B: Arrays>(&self, b: &B, name: &str) -> Result<Value<B>> {
         self.read(name, |mut file, length| files::value(b, &mut file, length))
+    }
+
+    /// Reads all arrays to the host, each in its own dtype, by their names. `backends::grad::load_state_dict` takes the
+    /// result.
+    ///
+    /// ```
+    /// use backends::{grad::{load_state_dict, state_dict}, prelude::*};
+    /// use backends_npz::{Npz, NpzWriter};
+    ///
+    /// # let path = std::env::temp_dir().join(format!("backends-npz-state-{}.npz", std::process::id()));
+    /// let b = Numpyish::new();
+    /// let model = (b.ones::<f32>([2, 3])?, b.zeros::<f32>(3)?);
+    /// let mut file = NpzWriter::create(&path)?;
+    /// file.add_all(&state_dict(&b, &model)?)?;
+    /// file.finish()?;
+    /// assert_eq!(load_state_dict(&b, &model, &Npz::open(&path)?.all()?)?, model);
+    /// # std::fs::remove_file(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn all(&self) -> Result<BTreeMap<String, DynArray<Numpyish>>> {
+        let b = Numpyish::new();
+        let array = |name: &str| match self.value(&b, name)? {
+            Value::Array(x) => Ok((name.to_string(), x)),
+            other => Err(npy::damaged(format!("`{name}` is {other}, not an array"))),
+        };
+        self.names().into_iter().map(array).collect()
     }
 
     /// Reads a file of the archive that contains UTF-8 text instead of an array.

@@ -4,9 +4,10 @@ use crate::{
     files::{WithArray, at, host, with_array},
     npy,
 };
-use backend_runtime::{Arrays, Element, HostArray, Value};
+use backend_runtime::{Arrays, DynArray, Element, HostArray, Value, numpyish::Numpyish};
 use ndarray::{ArrayRef, IxDyn};
 use std::{
+    collections::BTreeMap,
     fmt,
     fs::File,
     io::{BufWriter, Result, Write},
@@ -82,6 +83,12 @@ impl NpzWriter {
     /// Adds an array whose dtype is known only at run time, or a number.
     pub fn add_value<B: Arrays>(&mut self, b: &B, name: &str, x: &Value<B>) -> Result<()> {
         with_array(b, x, Add(self, name))
+    }
+
+    /// Adds arrays on the host under their names, such as the arrays that `backends::grad::state_dict` returns.
+    pub fn add_all(&mut self, arrays: &BTreeMap<String, DynArray<Numpyish>>) -> Result<()> {
+        let b = Numpyish::new();
+        arrays.iter().try_for_each(|(name, x)| self.add_value(&b, name, &Value::Array(x.clone())))
     }
 
     /// Finishes the file. Without this call the file is not valid: arrays may be missing, and errors are not reported.

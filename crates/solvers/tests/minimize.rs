@@ -598,3 +598,56 @@ fn falls_without_end_are_told() -> Result<()> {
     }
     Ok(())
 }
+
+/// Optimisers that get the state of others make the same steps from then on.
+#[test]
+fn training_continues_from_a_state() -> Result<()> {
+    type Pair = (HostArray<f32>, HostArray<Complex<f64>>);
+    let b = Numpyish::new();
+    let start: Pair = (b.asarray([1.0_f32, -2.0, 3.0])?, b.asarray([Complex::new(1.0, 2.0), Complex::new(-1.0, 0.5)])?);
+    let grads: Pair = (b.asarray([0.3_f32, -1.0, 0.1])?, b.asarray([Complex::new(0.2, -2.0), Complex::new(4.0, 0.0)])?);
+
+    let adam = || Adam::new(0.1).weight_decay(0.01);
+    let (mut first, mut x) = (adam(), start.clone());
+    assert_eq!(first.state_dict(&b, &x)?.keys().collect::<Vec<_>>(), ["steps"]);
+    (0..3).try_for_each(|_| first.step(&b, &mut x, &grads))?;
+    let state = first.state_dict(&b, &x)?;
+    let names: Vec<&str> = state.keys().map(String::as_str).collect();
+    let moments = |kind: &str| ["0", "1.imag", "1.real"].map(|name| format!("{kind}.{name}"));
+    assert_eq!(names, [moments("mean").to_vec(), moments("square").to_vec(), vec!["steps".into()]].concat());
+    let (mut second, mut y) = (adam(), x.clone());
+    second.step(&b, &mut start.clone(), &grads)?;
+    second.load_state_dict(&b, &x, &state)?;
+    for _ in 0..2 {
+        first.step(&b, &mut x, &grads)?;
+        second.step(&b, &mut y, &grads)?;
+        assert_eq!(x, y);
+    }
+    let mut broken = state.clone();
+    broken.remove("mean.1.imag");
+    let why = second.load_state_dict(&b, &x, &broken).unwrap_err().to_string();
+    assert!(why.contains("no array `mean.1.imag`"), "{why}");
+    let mut fresh = adam();
+    fresh.load_state_dict(&b, &x, &adam().state_dict(&b, &x)?)?;
+    let (mut z, mut w) = (start.clone(), start.clone());
+    fresh.step(&b, &mut z, &grads)?;
+    adam().step(&b, &mut w, &grads)?;
+    assert_eq!(z, w);
+
+    let sgd = || Sgd::new(0.05).momentum(0.9).dampening(0.1);
+    let (mut first, mut x) = (sgd(), start.clone());
+    assert!(first.state_dict(&b, &x)?.is_empty());
+    (0..3).try_for_each(|_| first.step(&b, &mut x, &grads))?;
+    let state = first.state_dict(&b, &x)?;
+    assert_eq!(state.keys().collect::<Vec<_>>(), ["velocity.0", "velocity.1"]);
+    let (mut second, mut y) = (sgd(), x.clone());
+    second.load_state_dict(&b, &x, &state)?;
+    first.step(&b, &mut x, &grads)?;
+    second.step(&b, &mut y, &grads)?;
+    assert_eq!(x, y);
+    let shorter: Pair = (b.asarray([1.0_f32])?, start.1.clone());
+    let why = second.load_state_dict(&b, &shorter, &state).unwrap_err().to_string();
+    assert!(why.contains("`velocity.0` has the shape [3] instead of [1]"), "{why}");
+    assert!(first.state_dict(&b, &vec![b.ones::<f64>(2)?]).is_err());
+    Ok(())
+}

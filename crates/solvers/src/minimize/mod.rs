@@ -33,6 +33,7 @@ mod nelder_mead;
 mod optimizers;
 mod problem;
 mod quasi_newton;
+mod state;
 mod trust_region;
 
 use backends::{

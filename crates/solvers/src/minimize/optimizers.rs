@@ -14,6 +14,21 @@ pub(super) struct Slots {
 }
 
 impl Slots {
+    /// The state of the array at this place, if there is any yet.
+    pub(super) fn get<S: 'static>(&self, place: usize) -> Option<&S> {
+        self.kept.get(place).and_then(|kept| (&**kept as &dyn Any).downcast_ref())
+    }
+
+    /// Adds the state of the next array.
+    pub(super) fn push<S: Send + Sync + 'static>(&mut self, state: S) {
+        self.kept.push(Box::new(state));
+    }
+
+    /// Returns whether there is no state yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
     /// Starts a new step: `next` returns the state of the first array again.
     fn restart(&mut self) {
         self.next = 0;
@@ -66,8 +81,8 @@ pub struct Sgd {
     dampening: f64,
     weight_decay: f64,
     nesterov: bool,
-    started: bool,
-    slots: Slots,
+    pub(super) started: bool,
+    pub(super) slots: Slots,
 }
 
 impl Sgd {
@@ -202,14 +217,14 @@ pub struct Adam {
     eps: f64,
     weight_decay: f64,
     decoupled: bool,
-    steps: i32,
-    slots: Slots,
+    pub(super) steps: i32,
+    pub(super) slots: Slots,
 }
 
 /// The running means of a parameter's gradient (`mean`) and of the gradient's square (`square`).
-struct Moments<A> {
-    mean: A,
-    square: A,
+pub(super) struct Moments<A> {
+    pub(super) mean: A,
+    pub(super) square: A,
 }
 
 impl Adam {

@@ -3,7 +3,7 @@
 use super::{coo::Coo, csc::Csc, csr::Csr, dia::Dia};
 use backends::{
     Backend, Float, Numeric, Result,
-    grad::{ChangeArrays, Diff, Found, MapArrays, Params, Struct, Var},
+    grad::{ChangeArrays, Diff, Found, MapArrays, Params, Struct, Var, joined},
 };
 
 /// Implements gradients for a matrix type: the gradient is a matrix with the same sparsity pattern.
@@ -27,6 +27,10 @@ macro_rules! by_values {
         impl<B: Backend, T: Float> Params<B, Struct> for &$matrix<B, T> {
             type Vars = $matrix<Diff<B>, T>;
             type Grads = $matrix<B, T>;
+
+            fn names(&self, prefix: &str, names: &mut Vec<String>) {
+                names.push(joined(prefix, "values"));
+            }
 
             fn lift(&self, d: &Diff<B>) -> Self::Vars {
                 let values = self.values();

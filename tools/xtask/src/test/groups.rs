@@ -91,7 +91,7 @@ pub const GROUPS: [Group; 13] = [
     Group {
         name: "files",
         of: "files, values that are stored, and pictures",
-        targets: &["backends", "fuzz", "npz", "numpy", "pictures", "serde", "unpacking"],
+        targets: &["backends", "fuzz", "npz", "numpy", "pictures", "safetensors", "serde", "unpacking"],
         others: &[],
     },
 ];
