@@ -2,8 +2,7 @@
 
 use super::{
     forward::{Dual, Jvp},
-    leaves::{ChangeArrays, MapArrays},
-    state::joined,
+    leaves::{ChangeArrays, MapArrays, joined},
     tape::{Diff, Record, Var, boxed, unboxed},
 };
 use crate::{ArrayAttributes, Arrays, Backend, DTypeKind, Element, Elementwise, Error, Float, Real, Reduction, Result};

@@ -1,7 +1,13 @@
-//! Access to each array of the inputs, for optimisers and solvers that do not depend on the structure of the
-//! parameters.
+//! Access to each array of the inputs, and its name, for optimisers and solvers that do not depend on the structure of
+//! the parameters.
 
 use crate::{Arrays, Float, Result};
+
+/// The name of a field or an item within `prefix`.
+#[doc(hidden)]
+pub fn joined(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.into() } else { format!("{prefix}.{name}") }
+}
 
 /// A function that maps each array of the inputs to a new one, for [`Params::map`](super::Params::map).
 pub trait MapArrays<B: Arrays> {

@@ -42,9 +42,9 @@ pub use custom::checkpoint;
 pub use forward::{Dual, Jvp};
 pub use leaves::{ChangeArrays, MapArrays};
 pub use state::{StateDict, load_state_dict, names, state_dict};
-#[doc(hidden)]
-pub use state::{joined, stored};
 pub use tape::{Diff, Var};
+#[doc(hidden)]
+pub use {leaves::joined, state::stored};
 
 /// Types for the generated methods of [`Diff`], and for the methods that users' op tables generate.
 #[doc(hidden)]

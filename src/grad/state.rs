@@ -18,12 +18,6 @@ pub fn names<B: Backend, K, P: Params<B, K>>(params: &P) -> Vec<String> {
     names
 }
 
-/// The name of a field or an item within `prefix`.
-#[doc(hidden)]
-pub fn joined(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() { name.into() } else { format!("{prefix}.{name}") }
-}
-
 /// Copies the arrays of parameters to the host, by their [names]. Fields marked with `#[constant]` are left out. The
 /// crates `backends-npz` and `backends-safetensors` write the result to a file.
 ///
