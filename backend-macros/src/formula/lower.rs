@@ -195,10 +195,13 @@ impl Steps<'_> {
         self.code.extend(quote_spanned!(here(at) => let __alone = __b.is_alone(&mut #place); #leaf));
         let value = new(quote!(value));
         let (over, fresh) = match &shifts {
-            None => (quote!(__b.formula_over(&#tree, &#leaves, &#place)), quote!(__b.formula(&#tree, &#leaves))),
+            None => (
+                quote_spanned!(here(at) => __b.formula_over(&#tree, &#leaves, &#place)),
+                quote_spanned!(here(at) => __b.formula(&#tree, &#leaves)),
+            ),
             Some(shifts) => (
-                quote!(#path::rolled_over(__b, &#tree, &#leaves, #shifts, &#place)),
-                quote!(#path::rolled(__b, &#tree, &#leaves, #shifts)),
+                quote_spanned!(here(at) => #path::rolled_over(__b, &#tree, &#leaves, #shifts, &#place)),
+                quote_spanned!(here(at) => #path::rolled(__b, &#tree, &#leaves, #shifts)),
             ),
         };
         Ok(quote_spanned! { here(at) =>
@@ -226,7 +229,7 @@ impl Steps<'_> {
         let shifts = self.shifts(&self.rolled_in(formula), &mut pass);
         let tree = self.tree(formula, &mut pass)?;
         let (leaves, path, at) = (pass.list(), self.formula_path(), formula.span());
-        let tree = quote!(&#path::named(#text, #tree));
+        let tree = quote_spanned!(here(at) => &#path::named(#text, #tree));
         Ok(match shifts {
             None => quote_spanned!(here(at) => __b.formula(#tree, &#leaves)?),
             Some(shifts) => quote_spanned!(here(at) => #path::rolled(__b, #tree, &#leaves, #shifts)?),
