@@ -20,7 +20,7 @@ pub fn rolled<'x, B: Manipulation, T: Element>(
     axis: impl Into<Axes>,
 ) -> Result<Rolled<'x, B::Array<T>>> {
     let axis = axis.into();
-    match shifts(b, x, &shift.signed("roll")?, axis.clone())? {
+    match shifts(b, x, &shift.signed("roll")?, axis)? {
         Some(shifts) => Ok(Rolled::in_place(x, shifts)),
         None => b.roll(x, shift, axis).map(Rolled::copied),
     }

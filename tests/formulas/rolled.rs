@@ -42,29 +42,29 @@ fn in_dtype<B: Backend, T: Numeric>(b: &B) -> Result<()> {
         let axes: Axes = axes.to_vec().into();
         let call = format!("roll({shape:?}, {shift:?}, {axes:?}) of {}", T::DTYPE);
         let (x, y) = (counting::<B, T>(b, shape, 3)?, counting::<B, T>(b, shape, 11)?);
-        let rolled = b.roll(&x, shift, axes.clone())?;
+        let rolled = b.roll(&x, shift, axes)?;
         let expected = b.subtract(b.multiply(&rolled, &y)?, &x)?;
-        same(b, &expr!(b, roll(x, shift, axes.clone()) * y - x)?, &expected, &call)?;
+        same(b, &expr!(b, roll(x, shift, axes) * y - x)?, &expected, &call)?;
         // beside a scalar, a row and another layout
         let row = counting::<B, T>(b, &shape[shape.len() - 1..], 5)?;
         let s = T::from_i64(3);
         let expected = b.add(b.multiply(&rolled, s)?, &row)?;
-        same(b, &expr!(b, roll(x, shift, axes.clone()) * s + row)?, &expected, &call)?;
+        same(b, &expr!(b, roll(x, shift, axes) * s + row)?, &expected, &call)?;
         let order: Vec<isize> = (0..shape.len() as isize).rev().collect();
         let other = b.permute_dims(b.copy(b.permute_dims(&y, order.clone())?)?, order)?;
-        let expected = b.add(&other, b.roll(&other, shift, axes.clone())?)?;
-        same(b, &expr!(b, other + roll(other, shift, axes.clone()))?, &expected, &call)?;
+        let expected = b.add(&other, b.roll(&other, shift, axes)?)?;
+        same(b, &expr!(b, other + roll(other, shift, axes))?, &expected, &call)?;
         let above = b.expand_dims(&x, 0)?;
         let expected = b.add(&above, &rolled)?;
-        same(b, &expr!(b, above + roll(x, shift, axes.clone()))?, &expected, &call)?;
+        same(b, &expr!(b, above + roll(x, shift, axes))?, &expected, &call)?;
         // assignments; the first reads and writes the same array
         let mut z = b.copy(&x)?;
-        expr!(b, z = roll(z, shift, axes.clone()) + z * 2)?;
+        expr!(b, z = roll(z, shift, axes) + z * 2)?;
         same(b, &z, &b.add(&rolled, b.multiply(&x, T::from_i64(2))?)?, &call)?;
         let mut z = b.copy(&y)?;
-        expr!(b, z += roll(x, shift, axes.clone()) * 2)?;
+        expr!(b, z += roll(x, shift, axes) * 2)?;
         same(b, &z, &b.add(&y, b.multiply(&rolled, T::from_i64(2))?)?, &call)?;
-        let sum = expr!(b, sum(roll(x, shift, axes.clone()) * y, ..))?;
+        let sum = expr!(b, sum(roll(x, shift, axes) * y, ..))?;
         assert_eq!(b.to_ndarray(&sum)?, b.to_ndarray(&b.sum(b.multiply(&rolled, &y)?, ..)?)?, "{call}");
     }
     Ok(())
@@ -112,7 +112,7 @@ fn refusals<B: Backend>(b: &B) -> Result<()> {
     let text = |result: Result<B::Array<f64>>| result.unwrap_err().to_string();
     let without_place = |text: String| text.split(" (at ").next().unwrap_or_default().to_string();
     for (shift, axes) in [(vec![1], vec![2]), (vec![1, 2, 3], vec![0, 1])] {
-        let (got, expected) = (text(expr!(b, roll(x, &shift, axes.clone()) + 1)), text(b.roll(&x, &shift, axes)));
+        let (got, expected) = (text(expr!(b, roll(x, &shift, axes) + 1)), text(b.roll(&x, &shift, axes)));
         assert_eq!(without_place(got), without_place(expected));
     }
     let y = counting::<B, f64>(b, &[5, 41], 0)?;

@@ -6,7 +6,7 @@
 
 use super::{
     buffer::Buffer,
-    copy::{self, Packed},
+    copy,
     kernel::{Kernel, MAX_OPERANDS, stretch, stretch_over},
     parallel,
     raw::{RawArray, View},
@@ -76,13 +76,20 @@ pub unsafe fn run_over(
     true
 }
 
+/// The elements of an operand in C order.
+struct Copied {
+    elements: Buffer,
+    strides: Vec<isize>,
+}
+
 /// Copies the operands whose rows are neither contiguous nor a single element; `None` stands for all other operands.
-fn packed(kernel: &Kernel, operands: &[View<'_>]) -> Result<Vec<Option<(Packed<'static>, Vec<isize>)>>> {
+fn packed(kernel: &Kernel, operands: &[View<'_>]) -> Result<Vec<Option<Copied>>> {
     let has_rows = |x: &View<'_>| match (x.shape.last(), x.strides.last()) {
         (Some(&len), Some(&stride)) => len == 1 || matches!(stride, 0 | 1),
         _ => true,
     };
-    let copied = |x: &View<'_>| Ok((Packed::Owned(copy::to_buffer(kernel.name, *x)?), rules::c_strides(x.shape)));
+    let copied =
+        |x: &View<'_>| Ok(Copied { elements: copy::to_buffer(kernel.name, *x)?, strides: rules::c_strides(x.shape) });
     operands.iter().map(|x| if has_rows(x) { Ok(None) } else { copied(x).map(Some) }).collect()
 }
 
@@ -134,13 +141,13 @@ impl<'a> Rows<'a> {
         op: *const u8,
         operands: &[View<'_>],
         shifts: &[Shifts<'_>],
-        packed: &[Option<(Packed<'static>, Vec<isize>)>],
+        packed: &[Option<Copied>],
         shape: &'a [usize],
         out: *mut u8,
     ) -> Rows<'a> {
         let aligned = operands.iter().zip(shifts).zip(packed).map(|((x, shifts), packed)| {
             let (start, strides) = match packed {
-                Some((packed, strides)) => (packed.start(), &strides[..]),
+                Some(copied) => (copied.elements.start().cast_const(), &copied.strides[..]),
                 None => (x.start, x.strides),
             };
             let own = x.shape.iter().zip(strides).enumerate().map(|(k, (&len, &stride))| Axis {
