@@ -112,7 +112,7 @@ fn refusals<B: Backend>(b: &B) -> Result<()> {
     let text = |result: Result<B::Array<f64>>| result.unwrap_err().to_string();
     let without_place = |text: String| text.split(" (at ").next().unwrap_or_default().to_string();
     for (shift, axes) in [(vec![1], vec![2]), (vec![1, 2, 3], vec![0, 1])] {
-        let (got, expected) = (text(expr!(b, roll(x, &shift, axes) + 1)), text(b.roll(&x, &shift, axes)));
+        let (got, expected) = (text(expr!(b, roll(x, &shift, axes.clone()) + 1)), text(b.roll(&x, &shift, axes)));
         assert_eq!(without_place(got), without_place(expected));
     }
     let y = counting::<B, f64>(b, &[5, 41], 0)?;
