@@ -186,7 +186,7 @@ macro_rules! slices {
 /// | a range `..`, `1..`, `..-1`, `1..-1` | a range of the axis; NumPy's `:` may be written in place of `..` |
 /// | a range with a step `..;-1`, `1..9;2` | every step-th element, backwards if the step is negative |
 /// | `...` | all axes for which no other item is given; implied at the end |
-/// | `NewAxis` | a new axis of length 1 |
+/// | `None`, `NewAxis` | a new axis of length 1 |
 /// | an array of `i64`, `&indices` | the elements at these indices |
 /// | an array of `bool`, `&mask` | the elements where the mask is true; this item is for as many axes as the mask has |
 ///
@@ -212,6 +212,7 @@ macro_rules! ix {
     (@ [$($done:tt)*]) => { &[$($done)*] };
     (@ [$($done:tt)*] ... $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::Rest,] $($($rest)*)?) };
     (@ [$($done:tt)*] NewAxis $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::New,] $($($rest)*)?) };
+    (@ [$($done:tt)*] None $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)* $crate::Index::New,] $($($rest)*)?) };
     // NumPy's `:` and `::2`, which cannot be Rust paths: in a path, neither a number nor a sign follows `::`
     (@ [$($done:tt)*] : $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] .. $(, $($rest)*)?) };
     (@ [$($done:tt)*] :: - $step:expr $(, $($rest:tt)*)?) => { $crate::ix!(@ [$($done)*] ..; -$step $(, $($rest)*)?) };

@@ -3151,7 +3151,7 @@ macro_rules! conformance {
 macro_rules! __expr {
     ($($t:tt)*) => {
         $crate::__private::expr! { [$crate; ops
-        "add*@x1,@x2 leaky*@x,slope? threshold:&x,limit,value sum:&x,axis,keepdims? rms:&x,axis,keepdims? ends:&x,weights?,first?,side? is_flat:&x"]
+        "add*@x1,@x2 leaky*@x,slope? threshold:&x,limit,value sum:&x,axis,keepdims? rms:&x,axis,keepdims? ends:&x,&weights?,&first?,side? is_flat:&x"]
         $($t)* }
     };
 }

@@ -45,6 +45,33 @@ fn numbers<B: Backend, T: Precision>(b: &B) -> Result<()> {
     is(b.masked_fill(&x, b.less(&x, 0)?, 0.0)?, [1.0, 0.0])?;
     is(b.r#where(b.less(&x, 0)?, &x, 0.0)?, [0.0, -2.0])?;
     is(expr!(b, where(x < 0, model.alpha, 0.0))?, [0.0, 0.5])?;
+    created(b, &x)
+}
+
+/// Ops that create arrays, with numbers of any type, and optional arrays that are formulas.
+fn created<B: Backend, T: Precision>(b: &B, x: &B::Array<T>) -> Result<()> {
+    let n = 2_usize;
+    let is = |y: B::Array<T>, expected: &[f64]| -> Result<()> {
+        assert_eq!(b.to_vec(&y)?, expected.iter().map(|x| T::of(*x)).collect::<Vec<T>>());
+        Ok(())
+    };
+    is(expr!(b, linspace::<T>(-1, 1, 3))?, &[-1.0, 0.0, 1.0])?;
+    is(expr!(b, linspace::<T>(0, n, 3, endpoint = false) * 3)?, &[0.0, 2.0, 4.0])?;
+    is(expr!(b, arange::<T>(0, n, 0.5))?, &[0.0, 0.5, 1.0, 1.5])?;
+    is(expr!(b, arange::<T>(T::ONE, -n as f64, -1) + x[0])?, &[2.0, 1.0, 0.0])?;
+    is(expr!(b, full::<T>([3], 0.5))?, &[0.5; 3])?;
+    is(expr!(b, x @ eye::<T>(n) + zeros::<T>([n]))?, &[1.0, -2.0])?;
+    is(expr!(b, fftfreq::<T>(n, d = 0.5))?, &[0.0, -1.0])?;
+    is(expr!(b, one_hot::<T>(argmax(x, 0, keepdims = true), n)[0])?, &[1.0, 0.0])?;
+    let places = b.asarray([1_i64, 1])?;
+    is(expr!(b, bincount(places, weights = x * x))?, &[0.0, 5.0])?;
+    is(expr!(b, bincount(places, weights = x))?, &[0.0, -1.0])?;
+    is(expr!(b, bincount(places, weights = &x))?, &[0.0, -1.0])?;
+    is(expr!(b, bincount::<T>(places, minlength = 3))?, &[0.0, 2.0, 0.0])?;
+    // new axes
+    assert_eq!(expr!(b, x[None])?.shape(), [1, 2]);
+    assert_eq!(expr!(b, x[.., None] * x)?.shape(), [2, 2]);
+    assert_eq!(b.get(x, ix![None, 0, None])?.shape(), [1, 1]);
     Ok(())
 }
 

@@ -405,7 +405,7 @@ impl Steps<'_> {
         &mut self,
         name: &Ident,
         arguments: &[Argument],
-        options: &[(Ident, TokenStream)],
+        options: &[(Ident, Argument)],
         pass: &mut Pass,
     ) -> Result<TokenStream> {
         let row = self.row(name)?.clone();
@@ -425,7 +425,10 @@ impl Steps<'_> {
                 _ => return mistake(at, format!("the arguments of `{name}` must be formulas")),
             }
         }
-        fields.extend(options.iter().map(|(key, value)| quote!(#key: #value)));
+        fields.extend(options.iter().map(|(key, value)| {
+            let value = value.rust();
+            quote!(#key: #value)
+        }));
         if options.len() < row.options.len() {
             fields.push(quote!(..::core::default::Default::default()));
         }
@@ -458,7 +461,7 @@ impl Steps<'_> {
         &mut self,
         name: &Ident,
         arguments: &[Argument],
-        options: &[(Ident, TokenStream)],
+        options: &[(Ident, Argument)],
         text: &str,
     ) -> Result<TokenStream> {
         let row = self.row(name)?.clone();
@@ -469,7 +472,14 @@ impl Steps<'_> {
         for (parameter, argument) in row.positional.iter().zip(arguments) {
             values.push(match argument {
                 Argument::DType(_) => continue,
-                Argument::Rust(rust) => rust.clone(),
+                Argument::Rust(rust) => match (parameter, arguments.first()) {
+                    // a number of any type, such as `0.5` or a count, becomes a number of the named dtype
+                    (Parameter::Scalar, Some(Argument::DType(dtype))) if !dtype.is_empty() => {
+                        let root = &self.root;
+                        quote!(::core::convert::Into::<#root::runtime::Scalar<#dtype>>::into(#rust).0)
+                    }
+                    _ => rust.clone(),
+                },
                 Argument::Formula(formula) => self.argument(parameter, formula)?,
                 Argument::List(items) => {
                     let items = items.iter().map(|item| self.argument(&Parameter::Array, item));
@@ -481,6 +491,8 @@ impl Steps<'_> {
         let (path, at) = (&row.path, name.span());
         let markers = row.positional.iter().filter(|parameter| **parameter == Parameter::Operand).map(|_| quote!(, _));
         let types = match arguments.first() {
+            Some(Argument::DType(dtype)) if dtype.is_empty() => None,
+            Some(Argument::DType(dtype)) if row.creates() => Some(quote!(::<#dtype>)),
             Some(Argument::DType(dtype)) => Some(quote!(::<#dtype, _ #(#markers)*>)),
             _ => None,
         };
@@ -490,7 +502,14 @@ impl Steps<'_> {
         }
         let method = method(&format!("{name}_with"), at);
         let struct_name = Ident::new(&format!("{}Options", camel(&name.to_string())), here(at));
-        let set = options.iter().map(|(key, value)| quote!(.#key(#value)));
+        let mut set = Vec::new();
+        for (key, value) in options {
+            let value = match value {
+                Argument::Formula(formula) => self.argument(&Parameter::Array, formula)?,
+                value => value.rust(),
+            };
+            set.push(quote!(.#key(#value)));
+        }
         Ok(quote_spanned!(here(at) => __b.#method #types(#(#values,)* #path::#struct_name::new() #(#set)*)?))
     }
 
@@ -501,7 +520,7 @@ impl Steps<'_> {
         row: &Row,
         name: &Ident,
         arguments: &[Argument],
-        options: &[(Ident, TokenStream)],
+        options: &[(Ident, Argument)],
         text: &str,
     ) -> Result<Option<TokenStream>> {
         let Some(Argument::Formula(formula @ Formula::Call(..))) = arguments.first() else { return Ok(None) };
@@ -528,7 +547,10 @@ impl Steps<'_> {
             }
         }
         let struct_name = Ident::new(&format!("{}Options", camel(&name.to_string())), here(name.span()));
-        let set = options.iter().map(|(key, value)| quote!(.#key(#value)));
+        let set = options.iter().map(|(key, value)| {
+            let value = value.rust();
+            quote!(.#key(#value))
+        });
         for option in row.options.iter().filter(|option| *option != "keepdims") {
             let option = method(option, name.span());
             fields.push(quote!(#option: __options.#option));
@@ -655,7 +677,7 @@ fn is_one_index(index: &Group) -> bool {
     let is_sign = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if [',', ';', '&', ':'].contains(&p.as_char()));
     let is_dot = |t: &TokenTree| matches!(t, TokenTree::Punct(p) if p.as_char() == '.');
     let is_range = tokens.windows(2).any(|pair| is_dot(&pair[0]) && is_dot(&pair[1]));
-    let is_new = tokens.iter().any(|t| matches!(t, TokenTree::Ident(name) if name == "NewAxis"));
+    let is_new = tokens.iter().any(|t| matches!(t, TokenTree::Ident(name) if name == "NewAxis" || name == "None"));
     !tokens.is_empty() && !tokens.iter().any(is_sign) && !is_range && !is_new
 }
 

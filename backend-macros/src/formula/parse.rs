@@ -449,6 +449,10 @@ impl<'a> Parser<'a> {
                     format!("`{text}` needs the dtype of its result: write `{text}::<f64>(..)`"),
                 );
             }
+            (false, dtype) if row.creates() => {
+                arguments[0] = Some(Argument::DType(dtype.unwrap_or_default()));
+                count = 1;
+            }
             (false, Some(_)) => return mistake(name.span(), format!("`{text}` takes no dtype")),
             (false, None) => {}
         }
@@ -469,7 +473,8 @@ impl<'a> Parser<'a> {
                 match place {
                     Some(place) => arguments[place] = Some(self.argument(row, place, value.to_vec(), key.span())?),
                     None if row.options.iter().any(|known| key == known) => {
-                        options.push((key.clone(), value.iter().cloned().collect()));
+                        let is_array = row.optional_arrays.iter().any(|known| key == known);
+                        options.push((key.clone(), self.option(is_array, value)));
                     }
                     None => {
                         let known = row.all_names();
@@ -507,10 +512,21 @@ impl<'a> Parser<'a> {
         Ok(Formula::Call(name, arguments.into_iter().flatten().collect(), options))
     }
 
+    /// Parses the value of an option. An array may be a formula; what is no formula is a Rust expression, such as `&x`.
+    fn option(&self, is_array: bool, value: &[TokenTree]) -> Argument {
+        let (tokens, at) = (value.iter().cloned().collect::<TokenStream>(), value[0].span());
+        let formula = is_array.then(|| self.inside(tokens.clone(), at).and_then(|parser| parser.whole()).ok());
+        match formula.flatten() {
+            Some(formula @ (Formula::Call(..) | Formula::Index(..))) => Argument::Formula(formula),
+            Some(Formula::Leaf(rust, at)) => Argument::Formula(Formula::Leaf(rust, at)),
+            _ => Argument::Rust(tokens),
+        }
+    }
+
     /// Parses `part`, the tokens of one argument, for the parameter at index `place`.
     fn argument(&self, row: &Row, place: usize, part: Vec<TokenTree>, at: Span) -> Result<Argument> {
         Ok(match &row.positional[place] {
-            Parameter::Rust(_) => Argument::Rust(part.into_iter().collect()),
+            Parameter::Rust(_) | Parameter::Scalar => Argument::Rust(part.into_iter().collect()),
             Parameter::Arrays => match &part[..] {
                 [TokenTree::Group(list)] if list.delimiter() == Delimiter::Bracket => {
                     let items = split(list.stream())

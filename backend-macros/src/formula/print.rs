@@ -76,7 +76,7 @@ fn number_text(number: &Number) -> String {
     }
 }
 
-fn call(name: &str, arguments: &[Argument], options: &[(proc_macro2::Ident, TokenStream)]) -> (String, u8) {
+fn call(name: &str, arguments: &[Argument], options: &[(proc_macro2::Ident, Argument)]) -> (String, u8) {
     match (name, arguments) {
         ("negative", [Argument::Formula(x)]) => return (format!("-{}", of(x, PREFIX)), PREFIX),
         ("bitwise_invert", [Argument::Formula(x)]) => return (format!("!{}", of(x, PREFIX)), PREFIX),
@@ -100,10 +100,14 @@ fn call(name: &str, arguments: &[Argument], options: &[(proc_macro2::Ident, Toke
                 texts.push(format!("[{}]", items.iter().map(print).collect::<Vec<_>>().join(", ")))
             }
             Argument::Rust(rust) => texts.push(in_line(&rust.to_string())),
+            Argument::DType(named) if named.is_empty() => {}
             Argument::DType(named) => dtype = format!("::<{}>", in_line(&named.to_string())),
         }
     }
-    texts.extend(options.iter().map(|(key, value)| format!("{key} = {}", in_line(&value.to_string()))));
+    texts.extend(options.iter().map(|(key, value)| match value {
+        Argument::Formula(formula) => format!("{key} = {}", print(formula)),
+        value => format!("{key} = {}", in_line(&value.rust().to_string())),
+    }));
     (format!("{name}{dtype}({})", texts.join(", ")), CLOSED)
 }
 

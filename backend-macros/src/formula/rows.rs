@@ -17,6 +17,10 @@ pub enum Parameter {
     Own,
     /// A dtype that the caller names, as in `astype::<f64>(x)`.
     DType,
+    /// The dtype of an array that the op creates. The caller may name it, as in `zeros::<f64>(3)`.
+    Created,
+    /// A number of the dtype that the op creates. The argument is a Rust expression.
+    Scalar,
     /// A list of arrays. The argument is a list of formulas in brackets.
     Arrays,
     /// An array that the op changes. Formulas cannot call such an op.
@@ -56,6 +60,8 @@ pub struct Row {
     pub open: Vec<Option<Number>>,
     /// The names of the op's options.
     pub options: Vec<String>,
+    /// The names of the options that are arrays.
+    pub optional_arrays: Vec<String>,
 }
 
 /// Writes the ops of one table as text: `exp*@x leaky_relu*@x,slope? where*^condition,@x,@y astype*<,@x
@@ -63,14 +69,17 @@ pub struct Row {
 ///
 /// An op's name is followed by a sign: `*` for a scalar expression, `~` for a reduction over axes that accepts a
 /// formula, `-` for a reduction along one axis, `=` for a reduction along one axis or of the whole array, and `:` for
-/// all other ops. If the caller names a dtype, `<` follows. Then the names of the parameters follow. A parameter with a
-/// default ends in `?`. A parameter without a default begins with a sign: `@` for an operand, `@/` for a lower bound,
-/// `@^` for an upper bound, `^` for an operand that does not have the row's dtype, `&` for an array, `[` for a list of
-/// arrays, and `!` for an array that the op changes.
+/// all other ops. If the caller names a dtype, `<` follows; if the op creates an array, whose dtype the caller may name,
+/// `>` follows. Then the names of the parameters follow. A parameter with a default ends in `?`, and begins with `&` if
+/// it is an array. A parameter without a default begins with a sign: `@` for an operand, `@/` for a lower bound, `@^` for
+/// an upper bound, `^` for an operand that does not have the row's dtype, `&` for an array, `[` for a list of arrays,
+/// `!` for an array that the op changes, and `#` for a number of the dtype that the op creates.
 pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
-    let param = |p: &Param| {
+    let param = |p: &Param, creates: bool| {
         let sort = match (&p.kind, p.default.is_some()) {
+            (Kind::Array(_), true) => return format!("&{}?", p.name),
             (_, true) => return format!("{}?", p.name),
+            (Kind::Scalar, _) if creates => "#",
             (Kind::Operand(_, Absent::Refused), _) => "@",
             (Kind::Operand(_, Absent::Lowest), _) => LOWER,
             (Kind::Operand(_, Absent::Highest), _) => UPPER,
@@ -82,12 +91,15 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
         format!("{sort}{}", p.name)
     };
     let row = |op: &Op| {
-        let each = op.is_elementwise();
+        let (each, creates) = (op.is_elementwise(), creates(op));
         let of_each =
-            |p: &Param| if p.kind.elem() == Some(Elem::T) { param(&operand(p)) } else { format!("^{}", p.name) };
-        let params =
-            op.params.iter().map(|p| if each && p.is_array() && p.default.is_none() { of_each(p) } else { param(p) });
-        let all: Vec<String> = op.second.iter().map(|_| "<".into()).chain(params).collect();
+            |p: &Param| if p.kind.elem() == Some(Elem::T) { param(&operand(p), false) } else { format!("^{}", p.name) };
+        let params = op
+            .params
+            .iter()
+            .map(|p| if each && p.is_array() && p.default.is_none() { of_each(p) } else { param(p, creates) });
+        let dtype = if creates { Some(">") } else { op.second.as_ref().map(|_| "<") };
+        let all: Vec<String> = dtype.map(String::from).into_iter().chain(params).collect();
         let sort = match op.reduces_formulas() {
             _ if each => '*',
             true if op.takes_one_axis() => '-',
@@ -98,6 +110,16 @@ pub fn digest<'m>(ops: impl Iterator<Item = &'m Op>) -> String {
         format!("{}{sort}{}", op.name, all.join(","))
     };
     ops.map(row).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether an op makes an array of a dtype that no argument without a default determines.
+fn creates(op: &Op) -> bool {
+    let has_dtype = |p: &Param| match &p.kind {
+        Kind::Host | Kind::Bytes | Kind::Operand(..) => true,
+        Kind::Scalar => false,
+        kind => matches!(kind.elem(), Some(Elem::T | Elem::Real | Elem::Complex | Elem::Sum)),
+    };
+    op.second.is_none() && !op.is_elementwise() && !op.params.iter().any(|p| p.default.is_none() && has_dtype(p))
 }
 
 /// Prefix in a digest for an operand that is a lower bound.
@@ -120,7 +142,7 @@ pub struct Rows(HashMap<String, Row>);
 impl Row {
     /// The parameters whose arguments are written in round brackets: all except dtypes.
     pub fn in_brackets(&self) -> impl Iterator<Item = &Parameter> {
-        self.positional.iter().filter(|parameter| **parameter != Parameter::DType)
+        self.positional.iter().filter(|parameter| !matches!(parameter, Parameter::DType | Parameter::Created))
     }
 
     /// The number of arguments of the op, as text for error messages.
@@ -141,6 +163,11 @@ impl Row {
     /// Returns whether a call of the op names a dtype, as in `astype::<f64>(x)`.
     pub fn takes_dtype(&self) -> bool {
         self.positional.contains(&Parameter::DType)
+    }
+
+    /// Returns whether a call of the op may name the dtype of the array that it creates, as in `zeros::<f64>(3)`.
+    pub fn creates(&self) -> bool {
+        self.positional.contains(&Parameter::Created)
     }
 
     /// Returns whether the op's operands may have different dtypes.
@@ -185,10 +212,15 @@ impl Rows {
 
 fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
     let end = entry.find(['*', '~', '-', '=', ':'])?;
-    let (mut positional, mut names, mut options, mut open) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut positional, mut names, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut options, mut optional_arrays) = (Vec::new(), Vec::new());
     for param in entry[end + 1..].split(',').filter(|param| !param.is_empty()) {
         if let Some(option) = param.strip_suffix('?') {
-            options.push(option.to_string());
+            let name = option.trim_start_matches('&');
+            options.push(name.to_string());
+            if name != option {
+                optional_arrays.push(name.to_string());
+            }
             continue;
         }
         let name = param.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
@@ -197,6 +229,8 @@ fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
             "@" | LOWER | UPPER => Parameter::Operand,
             "^" => Parameter::Own,
             "<" => Parameter::DType,
+            ">" => Parameter::Created,
+            "#" => Parameter::Scalar,
             "&" => Parameter::Array,
             "[" => Parameter::Arrays,
             "!" => Parameter::Target,
@@ -213,5 +247,7 @@ fn row(entry: &str, path: &TokenStream, ops: &Ident) -> Option<(String, Row)> {
     let over = |c, over| sort(c).then_some(over);
     let (each, reduces, ops) =
         (sort('*'), over('~', Over::Axes).or(over('-', Over::Axis)).or(over('=', Over::AxisOrAll)), ops.clone());
-    Some((entry[..end].to_string(), Row { path: quote!(#path), ops, each, reduces, positional, names, open, options }))
+    let path = quote!(#path);
+    let row = Row { path, ops, each, reduces, positional, names, open, options, optional_arrays };
+    Some((entry[..end].to_string(), row))
 }

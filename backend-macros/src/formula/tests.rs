@@ -8,7 +8,7 @@ use quote::quote;
 const ROWS: &str = "add*@x1,@x2 subtract*@x1,@x2 multiply*@x1,@x2 divide*@x1,@x2 remainder*@x1,@x2 pow*@x1,@x2 square*@x sqrt*@x \
     reciprocal*@x negative*@x exp*@x less*@x1,@x2 greater*@x1,@x2 equal*@x1,@x2 bitwise_and*@x1,@x2 bitwise_invert*@x leaky*@x,slope? \
     sum~&x,axis,keepdims? argmax=&x,axis,keepdims? clip*@x,@/min,@^max search:&x,@/lower var~&x,axis,correction?,keepdims? sort:&x,axis? \
-    matmul:@x1,@x2 concat:[arrays,axis? where*^condition,@x,@y astype*<,@x zeros:shape";
+    matmul:@x1,@x2 concat:[arrays,axis? where*^condition,@x,@y astype*<,@x zeros:>,shape full:>,shape,#value bincount:>,&x,&weights?";
 
 fn expanded(formula: &str) -> Result<String> {
     let formula: TokenStream = formula.parse().expect("tokens");
@@ -68,6 +68,8 @@ fn every_mistake_is_said_in_the_users_words() {
         ("b, astype::<f64>(x, y)", "`astype` takes 1 argument"),
         ("b, astype::<f64>()", "`astype` takes 1 argument, 0 are given"),
         ("b, exp::<f64>(x)", "`exp` takes no dtype"),
+        ("b, zeros::<f64>()", "`zeros` takes 1 argument, 0 are given: `shape` is missing"),
+        ("b, zeros::<>(3)", "the dtype of `zeros` is missing"),
         ("b, exp(..)", "an operand cannot begin with `.`"),
         ("b, clip(.., 0.0, 1.0)", "an operand cannot begin with `.`"),
         ("b, clip(x, ..=, 1.0)", "an operand cannot begin with `.`"),
@@ -134,6 +136,27 @@ fn without_text(expanded: &str) -> String {
         let texts = if part.starts_with("_within") { 2 } else { 1 };
         all + &(0..2 * texts).fold(part.to_owned(), |part, _| text(&part))
     })
+}
+
+#[test]
+fn ops_that_create_arrays_may_name_a_dtype() {
+    let found = |formula: &str| expanded(formula).unwrap();
+    assert!(found("b, zeros(3)").contains("zeros (3)"));
+    assert!(found("b, zeros::<f32>(3)").contains("zeros :: < f32 > (3)"));
+    // a number of any type is converted to the dtype that the call names
+    let full = found("b, full::<T>(3, n)");
+    assert!(full.contains("Scalar < T >> :: into (n) . 0"), "{full}");
+    assert!(found("b, full(3, 0.5)").contains("full (3 , 0.5)"));
+}
+
+#[test]
+fn optional_arrays_may_be_formulas() {
+    let found = |formula: &str| expanded(formula).unwrap();
+    assert!(found("b, bincount(x, weights = y * y)").contains("op2"));
+    assert!(
+        found("b, bincount(x, weights = y)").contains("weights (crate :: runtime :: formula :: array (__b , & y))")
+    );
+    assert!(found("b, bincount(x, weights = f(y)?)").contains("weights (f (y) ?)"), "a Rust expression");
 }
 
 #[test]

@@ -26,8 +26,15 @@ pub enum Argument {
     List(Vec<Formula>),
     /// A Rust expression.
     Rust(TokenStream),
-    /// A dtype.
+    /// A dtype; empty if the caller does not name the dtype of an array that an op creates.
     DType(TokenStream),
+}
+
+impl Argument {
+    /// The tokens of a Rust expression; none for other arguments.
+    pub fn rust(&self) -> TokenStream {
+        if let Argument::Rust(rust) = self { rust.clone() } else { TokenStream::new() }
+    }
 }
 
 /// A formula.
@@ -38,7 +45,7 @@ pub enum Formula {
     /// A Rust expression: an array or a scalar.
     Leaf(TokenStream, Span),
     /// A call of an op: its name, its arguments and its options.
-    Call(Ident, Vec<Argument>, Vec<(Ident, TokenStream)>),
+    Call(Ident, Vec<Argument>, Vec<(Ident, Argument)>),
     /// A selection from an array by indices in brackets.
     Index(Box<Formula>, Group),
 }
