@@ -1,10 +1,11 @@
-//! Sparse matrices, linear solvers, minimisation and differential equations, over any backend, with gradients.
+//! Sparse matrices, linear solvers, minimisation, differential equations and searches among points, over any backend.
 
 mod dtype;
 pub mod linear;
 pub mod minimize;
 pub mod ode;
 pub mod sparse;
+pub mod spatial;
 
 /// Runs the examples of the guide `docs/solvers.md` as tests.
 #[cfg(doctest)]

@@ -24,6 +24,7 @@
 //! The guide is `docs/sparse.md`.
 
 mod arithmetic;
+mod components;
 mod coo;
 mod csc;
 mod csr;
@@ -33,6 +34,7 @@ mod parts;
 mod show;
 mod structure;
 
+pub use components::{Components, Connection, connected_components};
 pub use coo::{Coo, kron};
 pub use csc::Csc;
 pub use csr::Csr;

@@ -79,7 +79,7 @@ pub const GROUPS: [Group; 13] = [
     Group {
         name: "solvers",
         of: "equations, minima, differential equations, sparse matrices",
-        targets: &["linear", "minimize", "ode", "sparse", "sparse_gradients"],
+        targets: &["linear", "minimize", "ode", "sparse", "sparse_gradients", "spatial"],
         others: &[],
     },
     Group {
