@@ -6,6 +6,7 @@ mod binaries;
 mod build_cost;
 #[cfg(test)]
 mod circles;
+mod cookbook;
 mod docs;
 mod examples;
 mod features;

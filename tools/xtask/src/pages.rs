@@ -1,7 +1,9 @@
-//! Generates pages of the documentation from the op table: the ops of each backend, and the coverage of other APIs.
+//! Generates pages of the documentation: the ops of each backend and the coverage of other APIs from the op table, and
+//! the cookbook from its programs.
 
 use crate::{
-    run::{Outcome, root},
+    cookbook,
+    run::{Outcome, create, root},
     table,
 };
 use op_table::{Model, model::Op};
@@ -32,22 +34,25 @@ pub fn task(args: &[String]) -> Outcome {
         return Err(format!("`{arg}` is not an argument of `pages`"));
     }
     for (path, text) in pages()? {
-        fs::write(root().join(path), text).map_err(|why| format!("{path}: {why}"))?;
+        create(root().join(&path).parent().unwrap_or(&root()))?;
+        fs::write(root().join(&path), text).map_err(|why| format!("{path}: {why}"))?;
     }
     Ok(())
 }
 
 /// The text of each page, with its path.
-fn pages() -> Result<[(&'static str, String); 4], String> {
+fn pages() -> Result<Vec<(String, String)>, String> {
     let model = table::read(None)?;
     let standard = listed(&model, STANDARD).map_err(|why| format!("tools/xtask/array_api.txt: {why}"))?;
     let others = listed(&model, OTHERS).map_err(|why| format!("tools/xtask/parity.txt: {why}"))?;
-    Ok([
+    let of_table = [
         ("docs/ops.md", ops(&model)),
         ("docs/array-api.md", standard.page(OF_THE_STANDARD)),
         ("docs/parity.md", others.page(OF_OTHERS)),
         ("docs/interface.txt", interface(&model)?),
-    ])
+    ];
+    let of_table = of_table.map(|(path, text)| (path.to_string(), text));
+    Ok(of_table.into_iter().chain(cookbook::pages()?).collect())
 }
 
 /// A table of the ops of each group: summary, dtypes, accuracy, test cases, and the implementation on each backend.
@@ -199,8 +204,8 @@ mod tests {
     #[test]
     fn the_pages_are_those_of_the_table() {
         for (path, text) in pages().unwrap() {
-            let there = fs::read_to_string(root().join(path)).unwrap_or_default();
-            assert!(there == text, "{path} does not match the table: run `cargo xtask pages`");
+            let there = fs::read_to_string(root().join(&path)).unwrap_or_default();
+            assert!(there == text, "{path} does not match its sources: run `cargo xtask pages`");
         }
     }
 

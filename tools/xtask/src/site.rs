@@ -15,7 +15,7 @@ use std::{
 const MDBOOK: &str = "0.5.4";
 
 /// The chapters: headings, and pages with their titles. Pages keep their paths in the repository.
-const CHAPTERS: [(&str, &[(&str, &str)]); 5] = [
+const CHAPTERS: [(&str, &[(&str, &str)]); 6] = [
     (
         "Guides",
         &[
@@ -27,6 +27,26 @@ const CHAPTERS: [(&str, &[(&str, &str)]); 5] = [
             ("docs/files.md", "Files and shared memory"),
             ("docs/plots.md", "Pictures and progress"),
             ("docs/ranks.md", "Arrays over ranks"),
+        ],
+    ),
+    (
+        "Cookbook",
+        &[
+            ("docs/cookbook.md", "All programs"),
+            ("docs/cookbook/cg_sense.md", "CG-SENSE"),
+            ("docs/cookbook/dbscan.md", "DBSCAN"),
+            ("docs/cookbook/deconvolution.md", "Richardson-Lucy deconvolution"),
+            ("docs/cookbook/fourier_shell_correlation.md", "Fourier shell correlation"),
+            ("docs/cookbook/gaussian_process.md", "Gaussian process regression"),
+            ("docs/cookbook/gpt.md", "A small GPT"),
+            ("docs/cookbook/gray_scott.md", "Gray-Scott model"),
+            ("docs/cookbook/kalman_filter.md", "Kalman filter"),
+            ("docs/cookbook/kuramoto_sivashinsky.md", "Kuramoto-Sivashinsky equation"),
+            ("docs/cookbook/lattice_boltzmann.md", "Lattice Boltzmann method"),
+            ("docs/cookbook/particle_filter.md", "Particle filter"),
+            ("docs/cookbook/registration.md", "Registration of images"),
+            ("docs/cookbook/schroedinger.md", "Schroedinger equation"),
+            ("docs/cookbook/tomography.md", "Filtered back-projection"),
         ],
     ),
     (
@@ -320,9 +340,14 @@ mod tests {
     #[test]
     fn every_guide_is_in_the_book() {
         let pages = book_pages();
-        for entry in fs::read_dir(root().join("docs")).unwrap().flatten() {
-            let path = format!("docs/{}", entry.file_name().to_string_lossy());
-            assert!(!path.ends_with(".md") || pages.contains(&path.as_str()), "{path} is in no chapter of the site");
+        for folder in ["docs", "docs/cookbook"] {
+            for entry in fs::read_dir(root().join(folder)).unwrap().flatten() {
+                let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+                assert!(
+                    !path.ends_with(".md") || pages.contains(&path.as_str()),
+                    "{path} is in no chapter of the site"
+                );
+            }
         }
     }
 
