@@ -33,6 +33,10 @@ struct Node {
     to: usize,
     /// The number of the right child; 0 for a leaf.
     right: usize,
+    /// The axis along which the points are divided.
+    axis: usize,
+    /// The smallest coordinate of the right child's points along this axis.
+    middle: f64,
 }
 
 /// Points and their indices while the tree is built.
@@ -56,7 +60,7 @@ impl Builder<'_> {
             }
         }
         let node = self.nodes.len();
-        self.nodes.push(Node { from, to: from + indices.len(), right: 0 });
+        self.nodes.push(Node { from, to: from + indices.len(), right: 0, axis: 0, middle: 0.0 });
         let longest = (0..axes).max_by(|&i, &j| (high[i] - low[i]).total_cmp(&(high[j] - low[j])));
         self.boxes.extend(low.iter().chain(&high));
         // points that are all equal stay in one leaf
@@ -66,6 +70,7 @@ impl Builder<'_> {
         indices.select_nth_unstable_by(middle, |&i, &j| {
             points[i * axes + axis].total_cmp(&points[j * axes + axis]).then(i.cmp(&j))
         });
+        (self.nodes[node].axis, self.nodes[node].middle) = (axis, points[indices[middle] * axes + axis]);
         let (left, right) = indices.split_at_mut(middle);
         self.add(left, from);
         self.nodes[node].right = self.nodes.len();
@@ -103,92 +108,119 @@ impl Tree {
         if k == 0 || self.nodes.is_empty() {
             return found;
         }
-        let task = |(number, found): (usize, &mut [Found])| {
-            for (i, nearest) in found.chunks_mut(k).enumerate() {
-                self.nearest_of(self.query(queries, number * QUERIES_PER_TASK + i), nearest);
+        let of = |part: &[usize]| {
+            let mut found = vec![(f64::INFINITY, self.len()); part.len() * k];
+            for (nearest, &i) in found.chunks_mut(k).zip(part) {
+                self.for_axes(Nearest { query: self.query(queries, i), nearest });
             }
+            found
         };
-        let tasks = QUERIES_PER_TASK.saturating_mul(k);
-        match backends::runtime::threads::count() {
-            1 => found.chunks_mut(tasks).enumerate().for_each(task),
-            _ => found.par_chunks_mut(tasks).enumerate().for_each(task),
-        }
+        self.in_tasks(queries, count, of, |place, part: Vec<Found>| {
+            for (nearest, i) in part.chunks(k).zip(place) {
+                found[i * k..(i + 1) * k].copy_from_slice(nearest);
+            }
+        });
         found
     }
 
     /// All points within `radius` of each of `count` queries, ascending by index.
     pub fn within(&self, queries: &[f64], count: usize, radius: f64) -> Vec<Vec<Found>> {
+        let mut rows = vec![Vec::new(); count];
         if self.nodes.is_empty() {
-            return vec![Vec::new(); count];
+            return rows;
         }
         let largest = largest_square(radius);
-        let row = |i: usize| {
-            let mut found = Vec::new();
-            self.within_of(self.query(queries, i), largest, &mut found);
-            found.sort_unstable_by_key(|(_, index)| *index);
-            found
+        let of = |part: &[usize]| {
+            let row = |i: &usize| {
+                let mut found = Vec::new();
+                self.for_axes(Within { query: self.query(queries, *i), largest, found: &mut found });
+                found.sort_unstable_by_key(|(_, index)| *index);
+                found
+            };
+            part.iter().map(row).collect::<Vec<_>>()
         };
+        self.in_tasks(queries, count, of, |place, part: Vec<Vec<Found>>| {
+            part.into_iter().zip(place).for_each(|(row, i)| rows[*i] = row);
+        });
+        rows
+    }
+
+    /// Searches parts of the queries on all threads, and passes the result of each part to `store`. The queries of a
+    /// part are close to each other, so that they visit the same nodes.
+    fn in_tasks<R: Send>(
+        &self,
+        queries: &[f64],
+        count: usize,
+        of: impl Fn(&[usize]) -> R + Send + Sync,
+        mut store: impl FnMut(&[usize], R),
+    ) {
+        let mut order: Vec<(usize, usize)> = (0..count).map(|i| (self.leaf(self.query(queries, i)), i)).collect();
+        order.sort_unstable();
+        let order: Vec<usize> = order.into_iter().map(|(_, i)| i).collect();
+        let parts = order.chunks(QUERIES_PER_TASK);
         match backends::runtime::threads::count() {
-            1 => (0..count).map(row).collect(),
-            _ => (0..count).into_par_iter().with_min_len(QUERIES_PER_TASK).map(row).collect(),
+            1 => parts.for_each(|part| store(part, of(part))),
+            _ => {
+                let found: Vec<R> = order.par_chunks(QUERIES_PER_TASK).map(of).collect();
+                parts.zip(found).for_each(|(part, found)| store(part, found));
+            }
         }
+    }
+
+    /// The number of the leaf on whose side of every division a query is.
+    fn leaf(&self, query: &[f64]) -> usize {
+        let mut number = 0;
+        while self.nodes[number].right != 0 {
+            number = self.children(number, query).0;
+        }
+        number
+    }
+
+    /// The child of a node on the side of the query, and the other child.
+    #[inline(always)]
+    fn children(&self, number: usize, query: &[f64]) -> (usize, usize) {
+        let Node { right, axis, middle, .. } = self.nodes[number];
+        if query[axis] < middle { (number + 1, right) } else { (right, number + 1) }
     }
 
     fn query<'q>(&self, queries: &'q [f64], i: usize) -> &'q [f64] {
         &queries[i * self.axes..(i + 1) * self.axes]
     }
 
-    /// Writes the nearest points of a query into `nearest`, whose length is their number.
-    fn nearest_of(&self, query: &[f64], nearest: &mut [Found]) {
+    /// Runs a search in a version for the number of coordinates.
+    fn for_axes(&self, search: impl Search) {
         match self.axes {
-            1 => self.descend::<1>(query, nearest),
-            2 => self.descend::<2>(query, nearest),
-            3 => self.descend::<3>(query, nearest),
-            _ => self.descend::<0>(query, nearest),
+            1 => self.run::<1>(search),
+            2 => self.run::<2>(search),
+            3 => self.run::<3>(search),
+            _ => self.run::<0>(search),
         }
     }
 
-    /// [`Tree::nearest_of`] for `D` coordinates; 0 means any number.
-    fn descend<const D: usize>(&self, query: &[f64], nearest: &mut [Found]) {
-        let mut waiting: Vec<(f64, usize)> = Vec::with_capacity(32);
-        waiting.push((self.bound::<D>(query, 0), 0));
+    /// Visits the leaves that a search cannot exclude, the nearest first. There are `D` coordinates; 0 means any number.
+    #[inline(always)]
+    fn run<const D: usize>(&self, mut search: impl Search) {
+        let mut waiting: Vec<(f64, usize)> = Vec::with_capacity(64);
+        waiting.push((self.bound::<D>(search.query(), 0), 0));
         while let Some((bound, mut number)) = waiting.pop() {
-            if bound > nearest[nearest.len() - 1].0 {
+            if bound > search.largest() {
                 continue;
             }
-            // goes down to the nearer child; the other one waits
+            // goes down on the side of the query; the other children wait
             while self.nodes[number].right != 0 {
-                let (left, right) = (number + 1, self.nodes[number].right);
-                let (to_left, to_right) = (self.bound::<D>(query, left), self.bound::<D>(query, right));
-                let (near, far) =
-                    if to_left <= to_right { (left, (to_right, right)) } else { (right, (to_left, left)) };
-                waiting.push(far);
+                let (near, far) = self.children(number, search.query());
+                let bound = self.bound::<D>(search.query(), far);
+                if bound <= search.largest() {
+                    waiting.push((bound, far));
+                }
                 number = near;
             }
             let node = &self.nodes[number];
+            let axes = if D == 0 { self.axes } else { D };
             for place in node.from..node.to {
-                let square = distance::<D>(query, &self.points[place * self.axes..(place + 1) * self.axes]);
-                insert(nearest, (square, self.indices[place]));
-            }
-        }
-    }
-
-    /// Adds the points whose square of the distance is at most `largest` to `found`.
-    fn within_of(&self, query: &[f64], largest: f64, found: &mut Vec<Found>) {
-        let mut waiting = vec![0];
-        while let Some(number) = waiting.pop() {
-            if self.bound::<0>(query, number) > largest {
-                continue;
-            }
-            let node = &self.nodes[number];
-            if node.right != 0 {
-                waiting.extend([number + 1, node.right]);
-                continue;
-            }
-            for place in node.from..node.to {
-                let square = distance::<0>(query, &self.points[place * self.axes..(place + 1) * self.axes]);
-                if square <= largest {
-                    found.push((square, self.indices[place]));
+                let square = distance::<D>(search.query(), &self.points[place * axes..(place + 1) * axes]);
+                if square <= search.largest() {
+                    search.add((square, self.indices[place]));
                 }
             }
         }
@@ -224,17 +256,68 @@ fn distance<const D: usize>(x: &[f64], y: &[f64]) -> f64 {
     (0..axes).fold(0.0, |sum, axis| sum + (y[axis] - x[axis]) * (y[axis] - x[axis]))
 }
 
-/// Inserts a point into the sorted list of the nearest points, if it is nearer than the last one.
-#[inline(always)]
-fn insert(nearest: &mut [Found], point: Found) {
-    let is_before = |x: &Found, y: &Found| x.0 < y.0 || x.0 == y.0 && x.1 < y.1;
-    let mut place = nearest.len() - 1;
-    if !is_before(&point, &nearest[place]) {
-        return;
+/// A search for the neighbours of one query.
+trait Search {
+    /// The coordinates of the query.
+    fn query(&self) -> &[f64];
+    /// The largest square of a distance at which a point may belong to the result.
+    fn largest(&self) -> f64;
+    /// Adds a point whose square of the distance is at most `largest`.
+    fn add(&mut self, point: Found);
+}
+
+/// The search for the nearest points. The list of the points found so far is sorted.
+struct Nearest<'a> {
+    query: &'a [f64],
+    nearest: &'a mut [Found],
+}
+
+impl Search for Nearest<'_> {
+    #[inline(always)]
+    fn query(&self) -> &[f64] {
+        self.query
     }
-    while place > 0 && is_before(&point, &nearest[place - 1]) {
-        nearest[place] = nearest[place - 1];
-        place -= 1;
+
+    #[inline(always)]
+    fn largest(&self) -> f64 {
+        self.nearest[self.nearest.len() - 1].0
     }
-    nearest[place] = point;
+
+    #[inline(always)]
+    fn add(&mut self, point: Found) {
+        let is_before = |x: &Found, y: &Found| x.0 < y.0 || x.0 == y.0 && x.1 < y.1;
+        let mut place = self.nearest.len() - 1;
+        if !is_before(&point, &self.nearest[place]) {
+            return;
+        }
+        while place > 0 && is_before(&point, &self.nearest[place - 1]) {
+            self.nearest[place] = self.nearest[place - 1];
+            place -= 1;
+        }
+        self.nearest[place] = point;
+    }
+}
+
+/// The search for all points within a radius.
+struct Within<'a> {
+    query: &'a [f64],
+    largest: f64,
+    found: &'a mut Vec<Found>,
+}
+
+impl Search for Within<'_> {
+    #[inline(always)]
+    fn query(&self) -> &[f64] {
+        self.query
+    }
+
+    #[inline(always)]
+    fn largest(&self) -> f64 {
+        self.largest
+    }
+
+    #[inline(always)]
+    fn add(&mut self, point: Found) {
+        self.found.push(point);
+    }
 }
