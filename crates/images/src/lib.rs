@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | MRC volumes (`.mrc`, `.map`, `.rec`, `.ccp4`) | [`mrc`] (default) | `b.load_mrc`, `b.save_mrc`, [`MrcReader`] | [`MrcInfo`]: voxel size, origin |
 //! | TIFF stacks (`.tif`, `.tiff`) | [`tiff`] (default) | `b.load_tiff`, `b.save_tiff`, [`TiffReader`] | [`TiffInfo`]: resolution, description |
-//! | NIfTI images (`.nii`, `.nii.gz`) | [`nifti`] | `b.load_nifti`, `b.save_nifti`, [`NiftiReader`] | [`NiftiInfo`]: voxel size, affine |
+//! | NIfTI images (`.nii`, `.nii.gz`) | `nifti` | `b.load_nifti`, `b.save_nifti`, `NiftiReader` | `NiftiInfo`: voxel size, affine |
 //!
 //! `b.load_tiff::<T>(path)` converts the elements to `T`, as `load_npy` of the crate `backends-npz` does: every float
 //! dtype accepts all dtypes that are not complex, and an integer dtype accepts the dtypes whose values it holds.

@@ -52,6 +52,16 @@ fn bytes_of_imod_are_unsigned() {
 }
 
 #[test]
+fn axes_that_are_missing_or_wrong_are_the_usual_ones() {
+    let good = fs::read(data("int8.mrc")).unwrap();
+    for axes in [[0, 0, 0], [1, 1, 2], [1, 2, 4], [i32::MIN, 2, 3], [1, 2, i32::MAX]] {
+        let mut bytes = good.clone();
+        axes.iter().enumerate().for_each(|(k, n)| bytes[64 + 4 * k..68 + 4 * k].copy_from_slice(&n.to_le_bytes()));
+        assert_eq!(MrcReader::from_bytes("x.mrc", bytes).unwrap().info().axes, ['z', 'y', 'x'], "{axes:?}");
+    }
+}
+
+#[test]
 fn parts_are_read_in_the_requested_dtype() {
     let mut file = MrcReader::open(data("int16.mrc")).unwrap();
     let whole = file.array::<_, f64>(&B, ..).unwrap();

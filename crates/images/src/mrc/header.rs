@@ -135,7 +135,7 @@ fn dtype(fields: &Fields<'_>) -> Result<DType> {
 
 fn info(fields: &Fields<'_>, space_group: i32) -> MrcInfo {
     let three = |at: usize| [2, 1, 0].map(|k| fields.i32(at + 4 * k));
-    let mut axes = three(at::AXES).map(|n| usize::try_from(n - 1).unwrap_or(9));
+    let mut axes = three(at::AXES).map(|n| usize::try_from(n.saturating_sub(1)).unwrap_or(9));
     let mut sorted = axes;
     sorted.sort_unstable();
     if sorted != [0, 1, 2] {
