@@ -16,6 +16,7 @@
 
 #![deny(missing_docs)]
 
+#[cfg(any(feature = "mrc", feature = "nifti", feature = "tiff"))]
 mod files;
 #[cfg(feature = "mrc")]
 pub mod mrc;

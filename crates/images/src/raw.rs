@@ -1,8 +1,8 @@
 //! Files whose elements follow a header of fixed length, without compression.
 
-use crate::files::{ReadArray, Stream, explain, named, value};
+use crate::files::{Stream, explain, named};
 use backend_runtime::{
-    Arrays, Element, Value,
+    Element,
     encoded::{Elements, Layout, damaged},
     parts::Part,
 };
@@ -52,18 +52,6 @@ impl RawArray {
             from.read_exact(block).map_err(|e| explain(e, "the data are shorter than the header declares"))
         });
         read.map_err(named(&self.name))
-    }
-
-    pub fn value<B: Arrays>(&mut self, b: &B) -> Result<Value<B>> {
-        value(b, self.elements.dtype(), Whole(self))
-    }
-}
-
-struct Whole<'a>(&'a mut RawArray);
-
-impl ReadArray for Whole<'_> {
-    fn run<T: Element>(self) -> Result<ArrayD<T>> {
-        self.0.read(..)
     }
 }
 

@@ -24,9 +24,9 @@ static ONE: Mutex<()> = Mutex::new(());
 /// Number of bytes that reading any file may allocate for buffers and for the state of the decompression.
 const FIXED: usize = 1 << 20;
 
-/// Number of bytes that reading may allocate per byte of a file: LZW expands one byte to up to 2731 bytes, which are
-/// converted to elements of one byte each, or are a row of a tile beside the page.
-const FOR_EACH_BYTE: usize = 3 * 2731;
+/// Number of bytes that reading may allocate per byte of a file: LZW expands one byte to up to 2731 bytes. If these are
+/// pixels of one bit, each of their bits takes a byte of the page, and a byte of the array.
+const FOR_EACH_BYTE: usize = 2731 * (1 + 8 + 8);
 
 /// Time after which reading counts as a hang. No small file takes nearly as long.
 const HANGS: Duration = Duration::from_secs(20);

@@ -30,7 +30,7 @@ mod info;
 pub use info::MrcInfo;
 
 use crate::{
-    files::{Source, WithArray, absent, explain, host, named, on, with_array},
+    files::{ReadArray, Source, WithArray, absent, explain, host, named, on, value, with_array},
     raw::{RawArray, data_bytes},
 };
 use backend_runtime::{Arrays, DType, DTypeKind, Element, HostArray, IntoArray, Value, encoded, parts::Part};
@@ -162,7 +162,15 @@ impl MrcReader {
     /// # Errors
     /// The errors of [`MrcReader::read`], and the errors of the backend.
     pub fn value<B: Arrays>(&mut self, b: &B) -> Result<Value<B>> {
-        self.array.value(b)
+        value(b, self.dtype(), Whole(self))
+    }
+}
+
+struct Whole<'a>(&'a mut MrcReader);
+
+impl ReadArray for Whole<'_> {
+    fn run<T: Element>(self) -> Result<ArrayD<T>> {
+        self.0.read(..)
     }
 }
 

@@ -160,8 +160,8 @@ impl TiffReader {
     }
 
     fn stack<T: Element>(&mut self, range: Range<usize>, page: &TiffPage) -> Result<ArrayD<T>> {
-        let stored = if page.dtype == DType::Bool { DType::UInt8 } else { page.dtype };
-        Elements::native(page.dtype).fit::<T>()?;
+        let elements = Elements::native(page.dtype);
+        elements.fit::<T>()?;
         let count: usize = page.shape.iter().product();
         let all = count.checked_mul(range.len()).ok_or_else(|| damaged("more elements than there may be"))?;
         let mut values = reserved::<T>(all)?;
@@ -175,13 +175,12 @@ impl TiffReader {
             let mut rest = &bytes[..];
             let is_planar = self.pages[k].encoding.is_planar;
             if !is_planar {
-                let elements = Elements::native(if page.dtype == DType::Bool { DType::Bool } else { stored });
                 elements.read(&mut values, count, &mut block, |part| rest.read_exact(part))?;
                 continue;
             }
             // the samples of a pixel do not follow each other
             let mut planes = reserved::<T>(count)?;
-            Elements::native(stored).read(&mut planes, count, &mut block, |part| rest.read_exact(part))?;
+            elements.read(&mut planes, count, &mut block, |part| rest.read_exact(part))?;
             let [rows, columns, samples] = [page.shape[0], page.shape[1], page.shape[2]];
             let pixels = rows * columns;
             values.extend((0..count).map(|i| planes[i % samples * pixels + i / samples]));
