@@ -17,6 +17,7 @@ pub mod dlpack;
 pub mod dtype;
 pub mod each;
 pub mod element;
+pub mod encoded;
 pub mod entry;
 pub mod error;
 pub mod foreign;

@@ -1,7 +1,7 @@
 //! `NumpyFiles`: reads and writes arrays of a backend in `.npy` files.
 
 use crate::{
-    npy::{self, elements::Elements, header::Header},
+    npy::{self, header::Header},
     open_file,
 };
 use backend_runtime::{Arrays, DynArray, Element, HostArray, IntoArray, Value, dispatch};
@@ -104,7 +104,7 @@ pub(crate) fn host<B: Arrays, T: Element>(b: &B, x: &B::Array<T>) -> Result<Host
 /// Reads an array from a file of `length` bytes, in the dtype that the file states.
 pub(crate) fn value<B: Arrays>(b: &B, from: &mut impl Read, length: u64) -> Result<Value<B>> {
     let header = Header::read(from)?;
-    let elements = Elements::of(&header)?;
+    let elements = npy::elements::of(&header)?;
     dispatch!(elements.dtype(), T => {
         let x = on::<B, T>(b, npy::read_data(from, length, &header, elements)?)?;
         Ok(Value::Array(DynArray::of::<T>(x)))

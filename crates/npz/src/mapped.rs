@@ -3,11 +3,11 @@
 
 use crate::{
     files::{at, host, on},
-    npy::{self, elements::Elements, header::Header},
+    npy::{self, header::Header},
     open_file,
     parts::{begin, read_part, write_part},
 };
-use backend_runtime::{Arrays, DType, Element, IntoArray, parts::Part};
+use backend_runtime::{Arrays, DType, Element, IntoArray, encoded::Elements, parts::Part};
 use memmap2::{MmapOptions, MmapRaw};
 use ndarray::{ArrayD, ArrayRef, ArrayView, IxDyn, ShapeBuilder};
 use std::{
@@ -74,7 +74,7 @@ impl Mapped {
         map: impl FnOnce(&MmapOptions, &File) -> Result<MmapRaw>,
     ) -> Result<Mapped> {
         let header = Header::read(&mut BufReader::new(file))?;
-        let elements = Elements::of(&header)?;
+        let elements = npy::elements::of(&header)?;
         npy::count(&header, elements, length)?;
         let room = usize::try_from(length).map_err(|_| Error::new(ErrorKind::OutOfMemory, "larger than any memory"))?;
         let map = map(MmapOptions::new().len(room), file)?;

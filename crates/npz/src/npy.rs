@@ -3,20 +3,17 @@
 pub(crate) mod elements;
 pub(crate) mod header;
 
-use backend_runtime::{DType, Element, bytes};
-use elements::Elements;
+pub(crate) use backend_runtime::encoded::{damaged, reserved};
+
+use backend_runtime::{
+    DType, Element,
+    encoded::{Elements, write_elements},
+};
 use header::Header;
 use ndarray::{ArrayD, ArrayRef, IxDyn, ShapeBuilder};
 use std::io::{Error, ErrorKind, Read, Result, Write};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
-
-/// Number of bytes that are converted at once.
-pub(crate) const BLOCK: usize = 1 << 16;
-
-pub(crate) fn damaged(why: impl Into<String>) -> Error {
-    Error::new(ErrorKind::InvalidData, why.into())
-}
 
 /// Returns an error with the text `why` if `e` reports that the data ended early; returns any other error unchanged.
 fn explain(e: Error, why: &str) -> Error {
@@ -31,7 +28,7 @@ pub fn decode<T: Element>(bytes: &[u8]) -> Result<ArrayD<T>> {
 /// The shape and dtype of the array in a file of `length` bytes, without reading its data.
 pub(crate) fn read_kind(from: &mut impl Read, length: u64) -> Result<(Vec<usize>, DType)> {
     let header = Header::read(from)?;
-    let elements = Elements::of(&header)?;
+    let elements = elements::of(&header)?;
     count(&header, elements, length)?;
     Ok((header.shape, elements.dtype()))
 }
@@ -39,7 +36,7 @@ pub(crate) fn read_kind(from: &mut impl Read, length: u64) -> Result<(Vec<usize>
 /// Reads an array from a file whose actual or declared length is `length` bytes.
 pub(crate) fn read<T: Element>(from: &mut impl Read, length: u64) -> Result<ArrayD<T>> {
     let header = Header::read(from)?;
-    let elements = Elements::of(&header)?;
+    let elements = elements::of(&header)?;
     read_data(from, length, &header, elements)
 }
 
@@ -63,14 +60,6 @@ pub(crate) fn read_data<T: Element>(
     }
     let shape = IxDyn(&header.shape).set_f(header.fortran);
     ArrayD::from_shape_vec(shape, values).map_err(|_| damaged(format!("the shape {:?} is too large", header.shape)))
-}
-
-/// An empty vector with capacity for `count` elements; an error if there is not enough memory.
-pub(crate) fn reserved<T>(count: usize) -> Result<Vec<T>> {
-    let mut values = Vec::new();
-    let refused = |_| Error::new(ErrorKind::OutOfMemory, format!("{count} numbers do not fit into memory"));
-    values.try_reserve_exact(count).map_err(refused)?;
-    Ok(values)
 }
 
 /// The number of elements that the header declares. Returns an error unless a file of `length` bytes holds exactly
@@ -101,32 +90,6 @@ pub fn encode<T: Element>(array: &ArrayRef<T, IxDyn>) -> Vec<u8> {
 pub(crate) fn write<T: Element>(to: &mut impl Write, array: &ArrayRef<T, IxDyn>) -> Result<()> {
     to.write_all(&header(T::DTYPE, array.shape()))?;
     write_elements(to, array)
-}
-
-/// Writes the elements in C order, little endian.
-pub(crate) fn write_elements<T: Element>(to: &mut impl Write, array: &ArrayRef<T, IxDyn>) -> Result<()> {
-    if let Some(elements) = array.as_slice().filter(|_| cfg!(target_endian = "little")) {
-        return to.write_all(bytes::as_bytes(elements));
-    }
-    let room = BLOCK / T::DTYPE.size();
-    let (mut elements, mut block) = (array.iter().copied(), Vec::with_capacity(room));
-    loop {
-        block.clear();
-        block.extend(elements.by_ref().take(room));
-        if block.is_empty() {
-            return Ok(());
-        }
-        to.write_all(&little_endian(&block))?;
-    }
-}
-
-/// The bytes of the elements, with each number in little-endian order.
-pub(crate) fn little_endian<T: Element>(elements: &[T]) -> std::borrow::Cow<'_, [u8]> {
-    let mut bytes = std::borrow::Cow::from(bytes::as_bytes(elements));
-    if cfg!(target_endian = "big") {
-        bytes::reverse(T::DTYPE, bytes.to_mut());
-    }
-    bytes
 }
 
 /// Returns the header of a `.npy` file: all bytes that precede the data.

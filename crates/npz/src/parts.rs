@@ -2,10 +2,11 @@
 
 use crate::{
     files::{at, host, on},
-    npy::{self, BLOCK, elements::Elements, header::Header},
+    npy::{self, header::Header},
 };
 use backend_runtime::{
     Arrays, DType, Element, IntoArray,
+    encoded::{BLOCK, Elements, Layout, little_endian},
     parts::{self, Part},
 };
 use ndarray::{ArrayD, ArrayRef, IxDyn};
@@ -22,32 +23,10 @@ pub(crate) fn read_part<T: Element>(
     header: &Header,
     elements: Elements,
     part: impl Part,
-    mut fill: impl FnMut(u64, &mut [u8]) -> Result<()>,
+    fill: impl FnMut(u64, &mut [u8]) -> Result<()>,
 ) -> Result<ArrayD<T>> {
-    let ranges = part.ranges("read", &header.shape)?;
-    let shape = parts::shape_of("read", &header.shape, &ranges)?;
-    elements.fit::<T>()?;
-    // the axes in the order of the file, beginning with the axis whose index changes most slowly
-    let mut axes: Vec<usize> = (0..shape.len()).collect();
-    if header.fortran {
-        axes.reverse();
-    }
-    let [lengths, inner] = [&header.shape, &shape].map(|s| axes.iter().map(|&k| s[k]).collect::<Vec<_>>());
-    let ranges: Vec<_> = axes.iter().map(|&k| ranges[k].clone()).collect();
-    // if the part has no elements, the product of its lengths may overflow
-    let mut values = npy::reserved(if shape.contains(&0) { 0 } else { shape.iter().product() })?;
-    let mut block = Vec::new();
-    for (at, n) in parts::runs(&lengths, &ranges) {
-        let mut offset = header.length + at as u64 * elements.dtype().size() as u64;
-        elements.read(&mut values, n, &mut block, |block| {
-            fill(offset, block)?;
-            offset += block.len() as u64;
-            Ok(())
-        })?;
-    }
-    let part = ArrayD::from_shape_vec(IxDyn(&inner), values);
-    let part = part.map_err(|_| npy::damaged(format!("the shape {shape:?} is too large")))?;
-    Ok(if header.fortran { part.reversed_axes() } else { part })
+    let layout = Layout { elements, shape: &header.shape, fortran: header.fortran, start: header.length };
+    layout.read_part(part, fill)
 }
 
 /// Writes `part` to an array in C order, so that the first element of `part` is at index `start`. `store` writes the
@@ -67,7 +46,7 @@ pub(crate) fn write_part<T: Element>(
             let n = left.min(room);
             block.clear();
             block.extend(elements.by_ref().take(n));
-            store(data + at as u64 * size_of::<T>() as u64, &npy::little_endian(&block))?;
+            store(data + at as u64 * size_of::<T>() as u64, &little_endian(&block))?;
             (at, left) = (at + n, left - n);
         }
     }
@@ -90,7 +69,7 @@ impl NpyReader {
             let (file, length) = crate::open_file(path)?;
             let mut file = BufReader::new(file);
             let header = Header::read(&mut file)?;
-            let elements = Elements::of(&header)?;
+            let elements = npy::elements::of(&header)?;
             npy::count(&header, elements, length)?;
             Ok(NpyReader { file, header, elements })
         };

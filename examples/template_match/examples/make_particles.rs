@@ -8,6 +8,7 @@
 mod rotations;
 
 use backends::prelude::*;
+use backends_images::{MrcFiles, MrcInfo};
 use ndarray::{Array3, ArrayD, s};
 use std::{error::Error, fmt::Write, fs};
 
@@ -77,9 +78,6 @@ fn main() -> Outcome {
 /// Saves values as 8-bit integers, scaled so that the largest magnitude is 127.
 fn save(path: &str, values: &ArrayD<f64>) -> Outcome {
     let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-    let bytes: Vec<i8> = values.iter().map(|v| (v / largest * 127.0).round() as i8).collect();
-    let &[z, y, x] = values.shape() else { return Err("a volume has three axes".into()) };
-    let _ = fs::remove_file(path);
-    mrc::write_as(path, &bytes, [x, y, z])?;
-    Ok(())
+    let bytes = values.mapv(|v| (v / largest * 127.0).round() as i8);
+    Ok(Numpyish::new().save_mrc(path, bytes.into_shared(), &MrcInfo::new())?)
 }

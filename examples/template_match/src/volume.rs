@@ -1,7 +1,8 @@
 //! Volumes on disk, read in parts: `.npy` files and the MRC files of electron microscopy.
 
+use backends_images::MrcReader;
 use backends_npz::NpyReader;
-use ndarray::{ArrayD, IxDyn};
+use ndarray::ArrayD;
 use std::{error::Error, fmt, ops::Range, path::Path};
 
 /// A volume that is read in parts. Axis 0 is the section axis (z) of an MRC file, and the last axis is its column axis
@@ -14,7 +15,7 @@ pub struct Volume {
 
 enum Source {
     Npy(NpyReader),
-    Mrc(Box<mrc::Reader>),
+    Mrc(MrcReader),
 }
 
 impl Volume {
@@ -25,9 +26,8 @@ impl Volume {
         let (shape, source) = match kind.as_str() {
             "npy" => return Volume::open_npy(path),
             "mrc" | "map" | "rec" | "ccp4" => {
-                let reader = mrc::Reader::open(path).map_err(|e| format!("{name}: {e}"))?;
-                let size = reader.shape();
-                (vec![size.nz, size.ny, size.nx], Source::Mrc(Box::new(reader)))
+                let reader = MrcReader::open(path)?;
+                (reader.shape().to_vec(), Source::Mrc(reader))
             }
             _ => return Err(format!("{name}: volumes are files *.npy, *.mrc, *.map, *.rec or *.ccp4").into()),
         };
@@ -56,16 +56,9 @@ impl Volume {
 
     /// Reads the part within these ranges; numbers that are not finite are an error.
     pub fn read(&mut self, ranges: &[Range<usize>; 3]) -> Result<ArrayD<f64>, Box<dyn Error>> {
-        let part = match &mut self.source {
+        let part: ArrayD<f64> = match &mut self.source {
             Source::Npy(reader) => reader.read(ranges)?,
-            Source::Mrc(reader) => {
-                let [z, y, x] = ranges.clone();
-                let lengths = [x.len(), y.len(), z.len()];
-                let block = reader.convert::<f32>().subregion([x.start, y.start, z.start], lengths);
-                let block = block.map_err(|e| format!("{}: {e}", self.name))?;
-                let values = block.data.into_iter().map(f64::from).collect();
-                ArrayD::from_shape_vec(IxDyn(&[z.len(), y.len(), x.len()]), values)?
-            }
+            Source::Mrc(reader) => reader.read(ranges)?,
         };
         match part.iter().find(|v| !v.is_finite()) {
             Some(value) => Err(format!("{}: there is a value {value}", self.name).into()),

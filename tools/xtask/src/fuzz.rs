@@ -17,7 +17,7 @@ const SECONDS: u64 = 600;
 
 /// Packages with tests named `fuzz`. These tests mutate their input at random for `FUZZ_SECONDS` seconds, starting from
 /// the seed `FUZZ_SEED`.
-const PACKAGES: [&str; 2] = ["backends-macros", "backends-npz"];
+const PACKAGES: [&str; 3] = ["backends-macros", "backends-npz", "backends-images"];
 
 /// Numbers of threads on which the calls are repeated, after they were recorded on one thread.
 const THREADS: [&str; 2] = ["2", "7"];
@@ -26,7 +26,8 @@ const THREADS: [&str; 2] = ["2", "7"];
 const MEMORY: usize = 12 << 20;
 
 /// The task `fuzz [SECONDS] [--seed N] [--calls]`: searches at random for mistakes. A quarter of the time is for damaged
-/// tables, a quarter for damaged files, and the rest, or with `--calls` all of it, for calls.
+/// tables, a quarter for damaged files of arrays, a quarter for damaged files of images, and the rest, or with `--calls`
+/// all of it, for calls.
 pub fn task(args: &[String]) -> Outcome {
     let given = arguments(args).ok_or("usage: cargo xtask fuzz [SECONDS] [--seed N] [--calls]")?;
     let Arguments { seconds, seed, only_calls } = given;
@@ -39,7 +40,7 @@ pub fn task(args: &[String]) -> Outcome {
         run(command.env("FUZZ_SECONDS", share.to_string()).env("FUZZ_SEED", seed.to_string()))?;
     }
     run(cargo().args(["test", "--no-run", "-p", "backends", "--test", "numpyish", "--test", "torch"]))?;
-    let end = Instant::now() + Duration::from_secs(seconds.saturating_sub(2 * share));
+    let end = Instant::now() + Duration::from_secs(seconds.saturating_sub(PACKAGES.len() as u64 * share));
     let mut rounds = 0;
     while rounds == 0 || Instant::now() < end {
         calls(seed.wrapping_add(rounds))?;

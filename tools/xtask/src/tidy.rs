@@ -134,9 +134,11 @@ fn every_row_has_gradients_or_says_why_not() {
 fn the_porting_guide_names_ops_that_exist() {
     let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is there");
     let guide = read("docs/porting.md");
+    let images = ["mrc", "nifti", "tiff"].map(|format| read(&format!("crates/images/src/{format}/mod.rs"))).concat();
     let arrays = ["backend-runtime/core/src/arrays.rs", "src/out.rs", "src/show.rs", "crates/npz/src/files.rs"]
         .map(read)
-        .concat();
+        .concat()
+        + &images;
     let table = table::read(None).unwrap_or_else(|mistakes| panic!("{mistakes}"));
     let named: Vec<&str> = guide
         .split("b.")

@@ -1,8 +1,8 @@
-//! The elements of a `.npy` file: their dtype and byte order.
+//! The names of the elements of a `.npy` file: their dtype and byte order.
 
-use super::{BLOCK, damaged, header::Header};
-use backend_runtime::{DType, DTypeKind, Element, bytes, can_cast, dispatch};
-use std::io::{Error, ErrorKind, Result};
+use super::{damaged, header::Header};
+use backend_runtime::{DType, encoded::Elements};
+use std::io::Result;
 
 /// NumPy's name of a dtype in little-endian order. NumPy has no bfloat16, so bfloat16 arrays of the package `ml_dtypes`
 /// are written as untyped elements of two bytes.
@@ -27,102 +27,28 @@ pub fn descr(dtype: DType) -> &'static str {
     }
 }
 
-/// The encoding of the elements of a file.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Elements {
-    dtype: DType,
-    big: bool,
-}
-
-impl Elements {
-    /// The encoding that the header of a file specifies.
-    pub fn of(header: &Header) -> Result<Elements> {
-        let name = header.descr.as_str();
-        let refuse = || damaged(format!("elements of dtype `{}`, which no array has", name.escape_debug()));
-        let (order, kind) = name.split_at_checked(1).ok_or_else(refuse)?;
-        let big = match order {
-            "<" => false,
-            ">" => true,
-            "|" | "=" => cfg!(target_endian = "big"),
-            _ => return Err(refuse()),
-        };
-        let dtype = DType::ALL.into_iter().find(|&dtype| descr(dtype)[1..] == *kind).ok_or_else(refuse)?;
-        Ok(Elements { dtype, big })
-    }
-
-    /// The dtype of the elements.
-    pub fn dtype(self) -> DType {
-        self.dtype
-    }
-
-    /// Returns whether the file has the byte order of the machine.
-    pub fn are_native(self) -> bool {
-        self.big == cfg!(target_endian = "big")
-    }
-
-    /// Returns an error if the elements cannot be converted to `T`; see [`Npz::get`](crate::Npz::get).
-    pub fn fit<T: Element>(self) -> Result<()> {
-        let rounded = T::DTYPE.kind() >= DTypeKind::Real && self.dtype.kind() <= T::DTYPE.kind();
-        if rounded || self.dtype == DType::Bool || can_cast(self.dtype, T::DTYPE) {
-            return Ok(());
-        }
-        let why = format!(
-            "{} does not hold elements of {}; read them as such, and convert with astype",
-            T::DTYPE,
-            self.dtype
-        );
-        Err(Error::new(ErrorKind::InvalidInput, why))
-    }
-
-    /// Decodes `count` elements and appends them to `to`. `fill` writes the next bytes of the file into the slice that
-    /// it receives. These slices are in the buffer `block`; a caller passes the same buffer again to avoid allocations.
-    pub fn read<T: Element>(
-        self,
-        to: &mut Vec<T>,
-        count: usize,
-        block: &mut Vec<u8>,
-        mut fill: impl FnMut(&mut [u8]) -> Result<()>,
-    ) -> Result<()> {
-        self.fit::<T>()?;
-        let width = self.dtype.size();
-        let mut left = count.checked_mul(width).ok_or_else(|| damaged("more bytes than there may be"))?;
-        if block.len() < left.min(BLOCK) {
-            block.resize(left.min(BLOCK), 0);
-        }
-        while left > 0 {
-            // the length of a full block is a multiple of the size of every dtype
-            let part = &mut block[..left.min(BLOCK)];
-            fill(part)?;
-            if !self.are_native() {
-                bytes::reverse(self.dtype, part);
-            }
-            self.convert(part, to).map_err(|why| damaged(why.to_string()))?;
-            left -= part.len();
-        }
-        Ok(())
-    }
-
-    fn convert<T: Element>(self, bytes: &[u8], to: &mut Vec<T>) -> backend_runtime::Result<()> {
-        const OP: &str = "the elements";
-        if T::DTYPE == self.dtype {
-            return bytes::extend(OP, to, bytes);
-        }
-        dispatch!(self.dtype, S => {
-            let mut elements: Vec<S> = Vec::new();
-            bytes::extend(OP, &mut elements, bytes)?;
-            to.extend(elements.iter().map(|x| x.cast::<T>()));
-            Ok(())
-        })
-    }
+/// The encoding that the header of a file specifies.
+pub fn of(header: &Header) -> Result<Elements> {
+    let name = header.descr.as_str();
+    let refuse = || damaged(format!("elements of dtype `{}`, which no array has", name.escape_debug()));
+    let (order, kind) = name.split_at_checked(1).ok_or_else(refuse)?;
+    let big = match order {
+        "<" => false,
+        ">" => true,
+        "|" | "=" => cfg!(target_endian = "big"),
+        _ => return Err(refuse()),
+    };
+    let dtype = DType::ALL.into_iter().find(|&dtype| descr(dtype)[1..] == *kind).ok_or_else(refuse)?;
+    Ok(Elements::new(dtype, big))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use backend_runtime::{Complex, Result, bf16, f16};
+    use backend_runtime::{Complex, Element, Result, bf16, bytes, dispatch, f16};
 
     fn named(descr: &str) -> std::io::Result<Elements> {
-        Elements::of(&Header { descr: descr.into(), fortran: false, shape: vec![], length: 0 })
+        of(&Header { descr: descr.into(), fortran: false, shape: vec![], length: 0 })
     }
 
     fn all<T: Element>(descr: &str, bytes: &[u8]) -> std::io::Result<Vec<T>> {
@@ -136,7 +62,7 @@ mod tests {
     #[test]
     fn every_dtype_has_a_name_and_comes_back() {
         for dtype in DType::ALL {
-            assert_eq!(named(descr(dtype)).unwrap(), Elements { dtype, big: false });
+            assert_eq!(named(descr(dtype)).unwrap(), Elements::new(dtype, false));
             let checked: Result<()> = dispatch!(dtype, T => {
                 // the number of elements is larger than a block, and not a multiple of a block
                 let x: Vec<T> = (0..70_001).map(|i| T::from_i64(i % 99)).collect();

@@ -91,7 +91,20 @@ pub const GROUPS: [Group; 13] = [
     Group {
         name: "files",
         of: "files, values that are stored, and pictures",
-        targets: &["backends", "fuzz", "npz", "numpy", "pictures", "safetensors", "serde", "unpacking"],
+        targets: &[
+            "backends",
+            "damaged_images",
+            "fuzz",
+            "mrc",
+            "nifti",
+            "npz",
+            "numpy",
+            "pictures",
+            "safetensors",
+            "serde",
+            "tiff",
+            "unpacking",
+        ],
         others: &[],
     },
 ];
