@@ -7,8 +7,8 @@ use std::{fs, process::Command};
 /// minutes.
 const NOT_COMPILED: [&str; 2] = ["backends-cli", "backends-dynamic"];
 
-/// The task `release [--pack]`: packs all crates as for publication, and runs the first example with the unpacked
-/// archives. With `--pack`, only packs the crates.
+/// The task `release [--pack]`: packs all crates as for publication, and runs the first example and the template with the
+/// unpacked archives. With `--pack`, only packs the crates.
 pub fn task(args: &[String]) -> Outcome {
     let only_packs = match args {
         [] => false,
@@ -28,7 +28,7 @@ pub fn task(args: &[String]) -> Outcome {
     let folder = root().join("target/release-check");
     let _ = fs::remove_dir_all(folder.join("packages"));
     create(&folder.join("packages"))?;
-    create(&folder.join("user/src"))?;
+    create(&folder.join("user/src/bin"))?;
     let (mut dependencies, mut patches) = (String::new(), String::new());
     for name in &packages {
         let archive = root().join(format!("target/package/{name}-{version}.crate"));
@@ -45,12 +45,17 @@ pub fn task(args: &[String]) -> Outcome {
     write(&folder.join("user/Cargo.toml"), &manifest)?;
     let example = folder.join(format!("packages/backends-{version}/examples/quickstart.rs"));
     fs::copy(&example, folder.join("user/src/main.rs")).map_err(|why| format!("{}: {why}", example.display()))?;
+    let template = root().join("examples/template/src/main.rs");
+    fs::copy(&template, folder.join("user/src/bin/template.rs")).map_err(|why| format!("{}: {why}", template.display()))?;
     // uses the same versions of other crates as this repository
     let _ = fs::copy(root().join("Cargo.lock"), folder.join("user/Cargo.lock"));
     println!("release: compiling a program with the archives of {}", packages.join(", "));
-    let mut program = cargo();
-    program.current_dir(folder.join("user")).args(["run", "--quiet"]).env("BACKENDS_QUIET", "1");
-    run(program.env("CARGO_TARGET_DIR", folder.join("target")))
+    for name in ["user", "template"] {
+        let mut program = cargo();
+        program.current_dir(folder.join("user")).args(["run", "--quiet", "--bin", name]).env("BACKENDS_QUIET", "1");
+        run(program.env("CARGO_TARGET_DIR", folder.join("target")))?;
+    }
+    Ok(())
 }
 
 /// The names of the workspace's packages that may be published.
