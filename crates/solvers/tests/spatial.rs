@@ -143,10 +143,9 @@ fn components_are_those_of_the_paths() {
                     reach[*j][*i] |= !is_directed;
                 }
                 for k in 0..n {
-                    for i in 0..n {
-                        for j in 0..n {
-                            reach[i][j] |= reach[i][k] && reach[k][j];
-                        }
+                    let of_k = reach[k].clone();
+                    for row in reach.iter_mut().filter(|row| row[k]) {
+                        row.iter_mut().zip(&of_k).for_each(|(to, of_k)| *to |= of_k);
                     }
                 }
                 reach

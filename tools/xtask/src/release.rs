@@ -46,7 +46,8 @@ pub fn task(args: &[String]) -> Outcome {
     let example = folder.join(format!("packages/backends-{version}/examples/quickstart.rs"));
     fs::copy(&example, folder.join("user/src/main.rs")).map_err(|why| format!("{}: {why}", example.display()))?;
     let template = root().join("examples/template/src/main.rs");
-    fs::copy(&template, folder.join("user/src/bin/template.rs")).map_err(|why| format!("{}: {why}", template.display()))?;
+    fs::copy(&template, folder.join("user/src/bin/template.rs"))
+        .map_err(|why| format!("{}: {why}", template.display()))?;
     // uses the same versions of other crates as this repository
     let _ = fs::copy(root().join("Cargo.lock"), folder.join("user/Cargo.lock"));
     println!("release: compiling a program with the archives of {}", packages.join(", "));

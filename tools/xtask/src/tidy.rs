@@ -50,7 +50,10 @@ fn the_template_has_the_lines_of_the_readme() {
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
     let (template, readme) = (read("examples/template/Cargo.toml"), read("README.md"));
     let at = template.find("# Dev builds").expect("the profile is the last section");
-    assert!(readme.contains(template[at..].trim()), "README.md does not have the profile of examples/template/Cargo.toml");
+    assert!(
+        readme.contains(template[at..].trim()),
+        "README.md does not have the profile of examples/template/Cargo.toml"
+    );
     let version = env!("CARGO_PKG_VERSION").rsplit_once('.').expect("three numbers").0;
     assert!(template.contains(&format!("backends = \"{version}\"")), "the template names another version");
 }

@@ -33,7 +33,7 @@ impl<T: Precision> KdTree<T> {
         const OP: &str = "KdTree::new";
         let shape = b.shape(points);
         let [_, axes] = shape[..] else {
-            return Err(Error::shape(OP, &shape, "must have two axes: points and coordinates"));
+            return Err(Error::shape(OP, shape, "must have two axes: points and coordinates"));
         };
         let points = coordinates(b, OP, points)?;
         Ok(KdTree { tree: Tree::new(points, shape[0], axes), dtype: PhantomData })
@@ -105,7 +105,7 @@ impl<T: Precision> KdTree<T> {
         let shape = b.shape(queries);
         if shape.len() != 2 || shape[1] != self.tree.axes() {
             let why = format!("must be (queries, {}), as the points have {0} coordinates", self.tree.axes());
-            return Err(Error::shape(op, &shape, why));
+            return Err(Error::shape(op, shape, why));
         }
         Ok((coordinates(b, op, queries)?, shape[0]))
     }
