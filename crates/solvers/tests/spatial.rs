@@ -154,8 +154,8 @@ fn components_are_those_of_the_paths() {
                 let reach = reach(is_directed);
                 // numbers in the order of the smallest nodes
                 let (mut expected, mut next) = (Vec::<i64>::new(), 0);
-                for i in 0..n {
-                    let earlier = (0..i).find(|&j| reach[i][j] && reach[j][i]);
+                for (i, row) in reach.iter().enumerate() {
+                    let earlier = (0..i).find(|&j| row[j] && reach[j][i]);
                     expected.push(earlier.map_or(next, |j| expected[j]));
                     next += i64::from(earlier.is_none());
                 }
